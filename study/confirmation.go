@@ -1,0 +1,70 @@
+package study
+
+import "fmt"
+
+// MaxConfirmationBytes bounds an encoded confirmation.
+const MaxConfirmationBytes = 4 << 10
+
+// Confirmation is a party's signed yes: people there have compared the roster's
+// phrase, recognised every name, and agree to the contract. Setup starts when
+// every party has confirmed the same epoch.
+type Confirmation struct {
+	Format   int  `json:"format"`
+	Contract Hash `json:"contract"`
+	Epoch    Hash `json:"epoch"`
+	// Party is the fingerprint of who confirms.
+	Party     Hash   `json:"party"`
+	Signature []byte `json:"signature,omitempty"`
+}
+
+// Confirm signs a confirmation.
+func Confirm(id *Identity, contract, epoch Hash) *Confirmation {
+	c := &Confirmation{Format: 1, Contract: contract, Epoch: epoch, Party: id.Statement.Fingerprint()}
+	c.Signature = id.Sign(SignConfirmation, c.signedPart())
+	return c
+}
+
+// Encode returns the canonical encoding.
+func (c *Confirmation) Encode() []byte {
+	b, err := Canonical(c)
+	if err != nil { // a struct of hashes and bytes always encodes
+		panic("study: " + err.Error())
+	}
+	return b
+}
+
+func (c Confirmation) signedPart() []byte {
+	c.Signature = nil
+	return c.Encode()
+}
+
+// DecodeConfirmation reads a confirmation. Check says whether it counts.
+func DecodeConfirmation(b []byte) (*Confirmation, error) {
+	if len(b) > MaxConfirmationBytes {
+		return nil, fmt.Errorf("study: a confirmation has %d bytes, at most %d are read", len(b), MaxConfirmationBytes)
+	}
+	c := new(Confirmation)
+	if err := DecodeCanonical(b, c); err != nil {
+		return nil, fmt.Errorf("study: confirmation: %w", err)
+	}
+	if c.Format != 1 {
+		return nil, fmt.Errorf("study: confirmation has format %d, this program reads format 1", c.Format)
+	}
+	return c, nil
+}
+
+// Check verifies that a member of the roster confirmed this contract and this
+// epoch.
+func (c *Confirmation) Check(r *Roster, contract Hash) error {
+	s, err := r.Member(c.Party)
+	if err != nil {
+		return err
+	}
+	if c.Contract != contract {
+		return fmt.Errorf("study: %q confirmed contract %s, this study has %s", s.Name, c.Contract.Short(), contract.Short())
+	}
+	if epoch := r.Epoch(contract); c.Epoch != epoch {
+		return fmt.Errorf("study: %q confirmed epoch %s, this roster has %s", s.Name, c.Epoch.Short(), epoch.Short())
+	}
+	return Verify(s.SigningKey, SignConfirmation, c.signedPart(), c.Signature)
+}

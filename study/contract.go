@@ -1,0 +1,257 @@
+package study
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// ContractFormat is the version of the contract format that this package
+// writes.
+const ContractFormat = 1
+
+// Contract is what every party and the analyst agree on before anything is
+// computed: which columns, which methods, which floors, how many visits. It is
+// made from study.yaml by [ParseYAML], travels as contract.json, and is named by
+// the SHA-256 of those bytes. A decoded Contract has passed [Contract.Validate].
+type Contract struct {
+	Format int `json:"format"`
+	// Name is what people call the study.
+	Name string `json:"name"`
+	// Protocol is "dc": X̃ᵢ, Ãᵢ and Yᵢ leave a site, Gᵢ and h come back.
+	Protocol string `json:"protocol"`
+	// Parties is how many parties the roster closes with.
+	Parties int `json:"parties"`
+	// Features are the columns of X in their order.
+	Features []Feature `json:"features"`
+	// Label is what is predicted.
+	Label Label `json:"label"`
+	// Standardise is "range" (each feature's range is mapped to [-1, 1]) or
+	// "none". Figures of the data are not used: nobody sees all of it.
+	Standardise string    `json:"standardise"`
+	Anchor      Anchor    `json:"anchor"`
+	Basis       Basis     `json:"basis"`
+	Alignment   Alignment `json:"alignment"`
+	Model       Model     `json:"model"`
+	// Metrics are what the analyst reports, by cross-validation on the
+	// collaboration representation.
+	Metrics []string `json:"metrics"`
+	Floors  Floors   `json:"floors"`
+	// MaxRows is the most rows one party may contribute.
+	MaxRows int `json:"max_rows"`
+	// Expect is derived from the rest and shown before anybody agrees.
+	Expect Expect `json:"expect"`
+}
+
+// Feature is one column of X.
+type Feature struct {
+	Name string `json:"name"`
+	// Type is "numeric".
+	Type string `json:"type"`
+	// Unit is told to people; it is not converted.
+	Unit string `json:"unit,omitempty"`
+	// Range holds the smallest and the largest plausible value. A training
+	// value outside is an error at the site.
+	Range *Range `json:"range,omitempty"`
+}
+
+// Range is a closed interval of plausible values, Min < Max.
+type Range struct {
+	Min float64 `json:"min"`
+	Max float64 `json:"max"`
+}
+
+// Label is the column that is predicted.
+type Label struct {
+	Name string `json:"name"`
+	// Type is "class" or "number".
+	Type string `json:"type"`
+	// Levels are the classes as they are spelled in the files, two or more,
+	// for type class.
+	Levels []string `json:"levels,omitempty"`
+	// Positive is the level whose score makes the ROC curve, for two levels.
+	Positive string `json:"positive,omitempty"`
+}
+
+// Anchor says what every party generates from the shared secret seed.
+type Anchor struct {
+	// Kind is "uniform" or "orthonormal".
+	Kind string `json:"kind"`
+	// Rows is a, at least the number of features.
+	Rows int `json:"rows"`
+}
+
+// Basis says how each party chooses its secret basis Fᵢ (m × l).
+type Basis struct {
+	// Kind is "svd" or "pca".
+	Kind string `json:"kind"`
+	// Dim is l.
+	Dim int `json:"dim"`
+}
+
+// Alignment says how the analyst finds the Gᵢ.
+type Alignment struct {
+	// Method is "odc" or "ls".
+	Method string `json:"method"`
+	// Target is "identity", "random" or, for ls, "sigma".
+	Target string `json:"target"`
+}
+
+// Model says what the analyst trains.
+type Model struct {
+	// Kind is "ridge" or "logistic".
+	Kind string `json:"kind"`
+	// Alpha is ridge's penalty.
+	Alpha float64 `json:"alpha,omitempty"`
+	// C is logistic regression's inverse penalty.
+	C float64 `json:"c,omitempty"`
+	// MaxIter bounds the iterations of logistic regression.
+	MaxIter int `json:"max_iter,omitempty"`
+}
+
+// Floors are the least figures with which a site may contribute. A site's own
+// policy may be stricter, never laxer.
+type Floors struct {
+	// Rows is the least number of rows.
+	Rows int `json:"rows"`
+	// PerClass is the least number of rows of each class.
+	PerClass int `json:"per_class"`
+}
+
+// Expect tells people what joining will cost (METHODS.md section 8 counts the
+// same numbers; here they are 8 bytes each).
+type Expect struct {
+	// Visits is how often a person comes to the program: join, setup,
+	// contribute, receive.
+	Visits int `json:"visits"`
+	// UpBytes is what a contribution takes without its rows: a·l numbers.
+	UpBytes int64 `json:"up_bytes"`
+	// UpBytesPerRow is what each row adds: l numbers and its label.
+	UpBytesPerRow int64 `json:"up_bytes_per_row"`
+	// DownBytes is Gᵢ and h.
+	DownBytes int64 `json:"down_bytes"`
+}
+
+// Limits that keep every size computed from a contract far from overflow and
+// from what one machine can hold. They are stated here and nowhere else.
+const (
+	MaxParties      = 10_000
+	MaxFeatures     = 100_000
+	MaxLevels       = 1_000
+	MaxAnchorRows   = 1_000_000
+	MaxContractRows = 100_000_000
+	// MaxElements bounds the elements of one matrix: 2³² numbers, 32 GiB.
+	MaxElements = 1 << 32
+	// MaxContractBytes bounds contract.json.
+	MaxContractBytes = 64 << 20
+	maxName          = 200
+)
+
+// Protocols, kinds and methods that a contract may name.
+var (
+	protocols    = []string{"dc"}
+	standards    = []string{"range", "none"}
+	anchorKinds  = []string{"uniform", "orthonormal"}
+	basisKinds   = []string{"svd", "pca"}
+	methods      = []string{"odc", "ls"}
+	odcTargets   = []string{"identity", "random"}
+	lsTargets    = []string{"identity", "random", "sigma"}
+	modelKinds   = []string{"ridge", "logistic"}
+	classMetrics = []string{"roc_auc", "accuracy"}
+	valueMetrics = []string{"rmse", "r2"}
+)
+
+// Encode returns contract.json: indented, for people to read. Its SHA-256 is
+// the contract hash.
+func (c *Contract) Encode() ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(c); err != nil {
+		return nil, fmt.Errorf("study: contract: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+// DecodeContract reads contract.json and validates it. It accepts only the
+// spelling that Encode writes, so that a key cannot stand twice and mean one
+// thing to a reader and another to the program.
+func DecodeContract(b []byte) (*Contract, error) {
+	if len(b) > MaxContractBytes {
+		return nil, fmt.Errorf("study: contract.json has %d bytes, at most %d are read", len(b), MaxContractBytes)
+	}
+	var version struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(b, &version); err != nil {
+		return nil, fmt.Errorf("study: contract.json: %w", err)
+	}
+	if version.Format != ContractFormat {
+		return nil, fmt.Errorf("study: contract.json has format %d, this program reads format %d", version.Format, ContractFormat)
+	}
+	c := new(Contract)
+	if err := decodeStrict(b, c); err != nil {
+		return nil, fmt.Errorf("study: contract.json: %w", err)
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	again, err := c.Encode()
+	if err != nil {
+		return nil, err
+	}
+	if err := sameEncoding(b, again); err != nil {
+		return nil, fmt.Errorf("study: contract.json: %w", err)
+	}
+	return c, nil
+}
+
+// M is the number of features.
+func (c *Contract) M() int { return len(c.Features) }
+
+// FeatureNames returns the features' names in order.
+func (c *Contract) FeatureNames() []string {
+	names := make([]string, len(c.Features))
+	for j, f := range c.Features {
+		names[j] = f.Name
+	}
+	return names
+}
+
+// PositiveLevel returns the index of the positive level, or -1 unless the
+// label has two levels.
+func (c *Contract) PositiveLevel() int {
+	if len(c.Label.Levels) != 2 {
+		return -1
+	}
+	return slices.Index(c.Label.Levels, c.Label.Positive)
+}
+
+// Standardisation returns what is subtracted from each feature and what it is
+// then divided by. Both have one entry a feature.
+func (c *Contract) Standardisation() (centre, scale []float64) {
+	centre, scale = make([]float64, c.M()), make([]float64, c.M())
+	for j, f := range c.Features {
+		scale[j] = 1
+		if c.Standardise == "range" {
+			centre[j] = f.Range.Min/2 + f.Range.Max/2
+			scale[j] = f.Range.Max/2 - f.Range.Min/2
+		}
+	}
+	return centre, scale
+}
+
+// expect computes what joining costs from the rest of the contract.
+func (c *Contract) expect() Expect {
+	const number = 8
+	l, a := int64(c.Basis.Dim), int64(c.Anchor.Rows)
+	outputs := int64(max(1, len(c.Label.Levels)))
+	return Expect{
+		Visits:        4,
+		UpBytes:       a * l * number,
+		UpBytesPerRow: (l + 1) * number,
+		DownBytes:     (l*l + (l+1)*outputs) * number,
+	}
+}

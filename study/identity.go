@@ -1,0 +1,304 @@
+package study
+
+import (
+	"crypto/ecdh"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"filippo.io/age"
+
+	"concord/secret"
+)
+
+// Role says what a participant may hold (DESIGN: trust borders).
+type Role string
+
+// The two roles of a study.
+const (
+	RoleParty   Role = "party"
+	RoleAnalyst Role = "analyst"
+)
+
+// MaxStatementBytes bounds an encoded identity statement; a hybrid recipient
+// alone takes 1,959.
+const MaxStatementBytes = 16 << 10
+
+// Statement is a participant's public identity: its name and every public key
+// it uses, signed by its own signing key. The SHA-256 of its encoding is its
+// fingerprint.
+type Statement struct {
+	Format int    `json:"format"`
+	Role   Role   `json:"role"`
+	Name   string `json:"name"`
+	// SigningKey is Ed25519, 32 bytes.
+	SigningKey []byte `json:"signing_key"`
+	// Recipient is a hybrid (post-quantum) age recipient.
+	Recipient string `json:"recipient"`
+	// MaskKey is X25519, 32 bytes; pairs of parties derive masks from it.
+	MaskKey []byte `json:"mask_key"`
+	// TLSKey is the SHA-256 of the ECDSA P-256 key with which the participant
+	// authenticates a connection (its SubjectPublicKeyInfo in DER).
+	TLSKey Hash `json:"tls_key"`
+	// ApproverKey is the Ed25519 key of a separate approver, if there is one.
+	ApproverKey []byte `json:"approver_key,omitempty"`
+	Signature   []byte `json:"signature,omitempty"`
+}
+
+// Encode returns the canonical encoding.
+func (s *Statement) Encode() []byte {
+	b, err := Canonical(s)
+	if err != nil { // a struct of strings and bytes always encodes
+		panic("study: " + err.Error())
+	}
+	return b
+}
+
+// Fingerprint is the SHA-256 of the encoding.
+func (s *Statement) Fingerprint() Hash { return HashOf(s.Encode()) }
+
+// AgeRecipient returns the key to which bundles for this participant are
+// sealed.
+func (s *Statement) AgeRecipient() (age.Recipient, error) {
+	r, err := age.ParseHybridRecipient(s.Recipient)
+	if err != nil {
+		return nil, fmt.Errorf("study: the recipient of %q: %w", s.Name, err)
+	}
+	return r, nil
+}
+
+// Approver is the key that approves what leaves: the approver's own, or the
+// signing key.
+func (s *Statement) Approver() ed25519.PublicKey {
+	if len(s.ApproverKey) > 0 {
+		return s.ApproverKey
+	}
+	return s.SigningKey
+}
+
+// signedPart is what the statement's signature covers.
+func (s Statement) signedPart() []byte {
+	s.Signature = nil
+	return s.Encode()
+}
+
+// DecodeStatement reads a statement and checks its keys and its signature. It
+// says nothing about who holds the keys: people compare a roster's phrase for
+// that.
+func DecodeStatement(b []byte) (*Statement, error) {
+	if len(b) > MaxStatementBytes {
+		return nil, fmt.Errorf("study: an identity statement has %d bytes, at most %d are read", len(b), MaxStatementBytes)
+	}
+	s := new(Statement)
+	if err := DecodeCanonical(b, s); err != nil {
+		return nil, fmt.Errorf("study: identity statement: %w", err)
+	}
+	if s.Format != 1 {
+		return nil, fmt.Errorf("study: identity statement has format %d, this program reads format 1", s.Format)
+	}
+	if s.Role != RoleParty && s.Role != RoleAnalyst {
+		return nil, fmt.Errorf("study: identity statement: role is %q, must be party or analyst", s.Role)
+	}
+	if err := CheckName(s.Name); err != nil {
+		return nil, err
+	}
+	for _, key := range []struct {
+		what string
+		b    []byte
+		none bool
+	}{{"signing key", s.SigningKey, false}, {"mask key", s.MaskKey, false}, {"approver key", s.ApproverKey, true}} {
+		if len(key.b) != 32 && !(key.none && len(key.b) == 0) {
+			return nil, fmt.Errorf("study: identity statement: the %s has %d bytes, must have 32", key.what, len(key.b))
+		}
+	}
+	if _, err := ecdh.X25519().NewPublicKey(s.MaskKey); err != nil {
+		return nil, fmt.Errorf("study: identity statement: mask key: %w", err)
+	}
+	if _, err := s.AgeRecipient(); err != nil {
+		return nil, err
+	}
+	if err := Verify(s.SigningKey, SignIdentity, s.signedPart(), s.Signature); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// CheckName admits names that people can read aloud and tell apart: 1 to 200
+// visible characters, no line breaks, no invisible ones.
+func CheckName(name string) error { return checkText("the participant's name", name) }
+
+// Identity is a participant's secret side: its statement and the private keys
+// behind it. It prints only its name and fingerprint.
+type Identity struct {
+	Statement *Statement
+	signing   secret.Bytes // Ed25519 seed
+	age       *age.HybridIdentity
+	mask      secret.Bytes // X25519 scalar
+	tls       *ecdsa.PrivateKey
+}
+
+// String names the identity without its keys.
+func (id *Identity) String() string {
+	return fmt.Sprintf("%s %q (%s)", id.Statement.Role, id.Statement.Name, id.Statement.Fingerprint().Short())
+}
+
+// Format prints like String whatever the verb.
+func (id *Identity) Format(f fmt.State, _ rune) { fmt.Fprint(f, id.String()) }
+
+// MarshalJSON refuses: see [Identity.EncodeSecret].
+func (id *Identity) MarshalJSON() ([]byte, error) { return nil, secret.ErrEncode }
+
+// NewIdentity makes all keys from the operating system's entropy.
+func NewIdentity(role Role, name string) (*Identity, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	seed := make([]byte, ed25519.SeedSize)
+	rand.Read(seed)
+	recipient, err := age.GenerateHybridIdentity()
+	if err != nil {
+		return nil, fmt.Errorf("study: age key: %w", err)
+	}
+	mask, err := ecdh.X25519().GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("study: mask key: %w", err)
+	}
+	tlsKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("study: TLS key: %w", err)
+	}
+	id := &Identity{
+		signing: secret.NewBytes(seed),
+		age:     recipient,
+		mask:    secret.NewBytes(mask.Bytes()),
+		tls:     tlsKey,
+	}
+	return id, id.makeStatement(role, name)
+}
+
+func (id *Identity) makeStatement(role Role, name string) error {
+	mask, err := ecdh.X25519().NewPrivateKey(id.mask.Reveal())
+	if err != nil {
+		return fmt.Errorf("study: mask key: %w", err)
+	}
+	tlsKey, err := TLSKeyHash(&id.tls.PublicKey)
+	if err != nil {
+		return err
+	}
+	s := &Statement{
+		Format:     1,
+		Role:       role,
+		Name:       name,
+		SigningKey: id.SigningKey().Public().(ed25519.PublicKey),
+		Recipient:  id.age.Recipient().String(),
+		MaskKey:    mask.PublicKey().Bytes(),
+		TLSKey:     tlsKey,
+	}
+	s.Signature = id.Sign(SignIdentity, s.signedPart())
+	id.Statement = s
+	return nil
+}
+
+// SigningKey returns the Ed25519 private key.
+func (id *Identity) SigningKey() ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(id.signing.Reveal())
+}
+
+// Sign signs b for one purpose with the identity's signing key.
+func (id *Identity) Sign(purpose string, b []byte) []byte { return Sign(id.SigningKey(), purpose, b) }
+
+// AgeIdentity opens what was sealed to the statement's recipient.
+func (id *Identity) AgeIdentity() age.Identity { return id.age }
+
+// TLSKey is the private key behind the statement's TLSKey.
+func (id *Identity) TLSKey() *ecdsa.PrivateKey { return id.tls }
+
+// TLSKeyHash is the SHA-256 of a public key's SubjectPublicKeyInfo, by which a
+// statement pins it.
+func TLSKeyHash(pub any) (Hash, error) {
+	der, err := x509.MarshalPKIXPublicKey(pub)
+	if err != nil {
+		return Hash{}, fmt.Errorf("study: TLS key: %w", err)
+	}
+	return sha256.Sum256(der), nil
+}
+
+// identityFile is how the secret side lies on disk, readable by its owner only.
+type identityFile struct {
+	Format    int             `json:"format"`
+	Statement json.RawMessage `json:"statement"`
+	Signing   []byte          `json:"signing_seed"`
+	Age       string          `json:"age_identity"`
+	Mask      []byte          `json:"mask_key"`
+	TLS       []byte          `json:"tls_key"`
+}
+
+// EncodeSecret returns the private keys for storage in a file that only its
+// owner can read. Nothing else may be done with the result.
+func (id *Identity) EncodeSecret() (secret.Bytes, error) {
+	der, err := x509.MarshalPKCS8PrivateKey(id.tls)
+	if err != nil {
+		return secret.Bytes{}, fmt.Errorf("study: TLS key: %w", err)
+	}
+	b, err := json.Marshal(identityFile{
+		Format:    1,
+		Statement: id.Statement.Encode(),
+		Signing:   id.signing.Reveal(),
+		Age:       id.age.String(),
+		Mask:      id.mask.Reveal(),
+		TLS:       der,
+	})
+	return secret.NewBytes(b), err
+}
+
+// DecodeIdentity reads what EncodeSecret returned and checks that the keys
+// belong to the statement. Errors never quote the file.
+func DecodeIdentity(b secret.Bytes) (*Identity, error) {
+	broken := func(what string) error {
+		return fmt.Errorf("study: the identity file is damaged: %s; restore it from a backup or enrol anew", what)
+	}
+	var f identityFile
+	if err := json.Unmarshal(b.Reveal(), &f); err != nil {
+		return nil, broken("it is not complete JSON")
+	}
+	if f.Format != 1 {
+		return nil, fmt.Errorf("study: the identity file has format %d, this program reads format 1", f.Format)
+	}
+	stated, err := DecodeStatement(f.Statement)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Signing) != ed25519.SeedSize || len(f.Mask) != 32 {
+		return nil, broken("a key has the wrong length")
+	}
+	id := &Identity{signing: secret.NewBytes(f.Signing), mask: secret.NewBytes(f.Mask)}
+	if id.age, err = age.ParseHybridIdentity(f.Age); err != nil {
+		return nil, broken("the age identity does not parse")
+	}
+	key, err := x509.ParsePKCS8PrivateKey(f.TLS)
+	if err != nil {
+		return nil, broken("the TLS key does not parse")
+	}
+	var ok bool
+	if id.tls, ok = key.(*ecdsa.PrivateKey); !ok {
+		return nil, broken("the TLS key is not ECDSA")
+	}
+	if err := id.makeStatement(stated.Role, stated.Name); err != nil {
+		return nil, broken("a key does not belong to its kind")
+	}
+	id.Statement.ApproverKey = stated.ApproverKey
+	id.Statement.Signature = id.Sign(SignIdentity, id.Statement.signedPart())
+	if id.Statement.Fingerprint() != stated.Fingerprint() {
+		return nil, broken("the keys do not belong to the statement")
+	}
+	return id, nil
+}
+
+// ErrNotMember is returned when a fingerprint is not in the roster.
+var ErrNotMember = errors.New("study: not a member of the roster")

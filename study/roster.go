@@ -1,0 +1,148 @@
+package study
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/crypto/scrypt"
+)
+
+// Roster is the closed list of who takes part: the analyst and the parties,
+// sorted by fingerprint. Number counts the rosters of a study from 1.
+type Roster struct {
+	Number  int
+	Members []*Statement
+}
+
+// NewRoster sorts the members and checks that they make a study under c: one
+// analyst, as many parties as the contract says, no name, signing key, mask key
+// or TLS key twice.
+func NewRoster(c *Contract, number int, members []*Statement) (*Roster, error) {
+	r := &Roster{Number: number, Members: slices.Clone(members)}
+	slices.SortFunc(r.Members, func(a, b *Statement) int {
+		fa, fb := a.Fingerprint(), b.Fingerprint()
+		return bytes.Compare(fa[:], fb[:])
+	})
+	if number < 1 {
+		return nil, fmt.Errorf("study: roster number is %d, must be at least 1", number)
+	}
+	seen := map[string]string{}
+	analysts := 0
+	for _, s := range r.Members {
+		if s.Role == RoleAnalyst {
+			analysts++
+		}
+		for what, value := range map[string]string{
+			"name":          strings.ToLower(s.Name),
+			"signing key":   string(s.SigningKey),
+			"mask key":      string(s.MaskKey),
+			"TLS key":       string(s.TLSKey[:]),
+			"age recipient": s.Recipient,
+		} {
+			if other, ok := seen[what+value]; ok {
+				return nil, fmt.Errorf("study: %q and %q have the same %s", other, s.Name, what)
+			}
+			seen[what+value] = s.Name
+		}
+	}
+	if analysts != 1 || len(r.Members)-analysts != c.Parties {
+		return nil, fmt.Errorf("study: the roster has %d analysts and %d parties, the contract says 1 and %d",
+			analysts, len(r.Members)-analysts, c.Parties)
+	}
+	return r, nil
+}
+
+// Analyst returns the analyst's statement.
+func (r *Roster) Analyst() *Statement {
+	return r.Members[slices.IndexFunc(r.Members, func(s *Statement) bool { return s.Role == RoleAnalyst })]
+}
+
+// Parties returns the parties' statements in the roster's order.
+func (r *Roster) Parties() []*Statement {
+	return slices.DeleteFunc(slices.Clone(r.Members), func(s *Statement) bool { return s.Role != RoleParty })
+}
+
+// Member returns the statement with a fingerprint, or ErrNotMember.
+func (r *Roster) Member(fingerprint Hash) (*Statement, error) {
+	for _, s := range r.Members {
+		if s.Fingerprint() == fingerprint {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %s", ErrNotMember, fingerprint.Short())
+}
+
+// Epoch binds everything that follows to a contract and a roster:
+//
+//	SHA-256("concord/epoch/v1\0" ‖ contract hash ‖ number ‖ count ‖ (length ‖ statement)…)
+//
+// with the statements sorted by fingerprint and the numbers as big-endian
+// uint32.
+func (r *Roster) Epoch(contract Hash) Hash {
+	h := sha256.New()
+	h.Write([]byte("concord/epoch/v1\x00"))
+	h.Write(contract[:])
+	u32 := func(n int) { h.Write(binary.BigEndian.AppendUint32(nil, uint32(n))) }
+	u32(r.Number)
+	u32(len(r.Members))
+	for _, s := range r.Members {
+		b := s.Encode()
+		u32(len(b))
+		h.Write(b)
+	}
+	return Hash(h.Sum(nil))
+}
+
+// words are the 2,048 English words of BIP 39 (MIT licence): four letters tell
+// any two apart.
+//
+//go:embed words.txt
+var words string
+
+const (
+	phraseWords = 12
+	wordBits    = 11
+)
+
+// Phrase turns an epoch into the 12 words that people compare over a channel
+// they trust: equal words mean equal contract, names and keys at both ends.
+// The 132 bits are stretched by scrypt (N = 2¹⁵, r = 8, p = 1), so that somebody
+// who looks for two rosters with one phrase pays for each try what a login
+// costs: 2⁶⁶ of them are out of reach.
+func Phrase(epoch Hash) []string {
+	const n, r, p = 1 << 15, 8, 1
+	key, err := scrypt.Key(epoch[:], []byte("concord/phrase/v1"), n, r, p, (phraseWords*wordBits+7)/8)
+	if err != nil { // the parameters are constants
+		panic("study: " + err.Error())
+	}
+	list := strings.Fields(words)
+	phrase := make([]string, phraseWords)
+	for i := range phrase {
+		index := 0
+		for bit := i * wordBits; bit < (i+1)*wordBits; bit++ {
+			index = index<<1 | int(key[bit/8]>>(7-bit%8))&1
+		}
+		phrase[i] = list[index]
+	}
+	return phrase
+}
+
+// SamePhrase compares what a person typed with the phrase: case and spacing do
+// not matter, and four letters of a word are enough.
+func SamePhrase(phrase []string, typed string) bool {
+	got := strings.Fields(strings.ToLower(strings.NewReplacer(",", " ", "-", " ").Replace(typed)))
+	if len(got) != len(phrase) {
+		return false
+	}
+	for i, w := range phrase {
+		if got[i] != w && (len(got[i]) < 4 || !strings.HasPrefix(w, got[i])) {
+			return false
+		}
+	}
+	return true
+}

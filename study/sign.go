@@ -1,0 +1,41 @@
+package study
+
+import (
+	"crypto/ed25519"
+	"fmt"
+)
+
+// What a signature is for. It is signed together with the bytes, so that a
+// signature made for one purpose can never serve another.
+const (
+	SignIdentity     = "identity"     // an identity statement, by itself
+	SignConfirmation = "confirmation" // a party's yes to contract and roster
+	SignManifest     = "manifest"     // the inner manifest of a bundle
+	SignApproval     = "approval"     // a person's yes to a manifest
+	SignEnvelope     = "envelope"     // the outer line of a bundle
+	SignReceipt      = "receipt"      // the analyst's word that a bundle is stored
+)
+
+// Sign signs b for one purpose:
+//
+//	Ed25519(key, "concord/<purpose>/v1\0" ‖ b)
+func Sign(key ed25519.PrivateKey, purpose string, b []byte) []byte {
+	return ed25519.Sign(key, signedBytes(purpose, b))
+}
+
+// Verify checks what Sign made. The error says only for what purpose the
+// signature failed.
+func Verify(key ed25519.PublicKey, purpose string, b, sig []byte) error {
+	if len(key) != ed25519.PublicKeySize {
+		return fmt.Errorf("study: a signing key has %d bytes, got %d", ed25519.PublicKeySize, len(key))
+	}
+	if !ed25519.Verify(key, signedBytes(purpose, b), sig) {
+		return fmt.Errorf("study: the %s signature does not verify", purpose)
+	}
+	return nil
+}
+
+func signedBytes(purpose string, b []byte) []byte {
+	prefix := "concord/" + purpose + "/v1\x00"
+	return append(append(make([]byte, 0, len(prefix)+len(b)), prefix...), b...)
+}

@@ -1,0 +1,253 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Validate checks every value of the contract against every other. The first
+// thing that is wrong is returned, with the field's place in the contract and
+// what would be right.
+func (c *Contract) Validate() error {
+	if c.Format != ContractFormat {
+		return fmt.Errorf("study: format is %d, must be %d", c.Format, ContractFormat)
+	}
+	if err := checkText("name", c.Name); err != nil {
+		return err
+	}
+	if err := oneOf("protocol", c.Protocol, protocols); err != nil {
+		return err
+	}
+	if err := between("parties", c.Parties, 2, MaxParties); err != nil {
+		return err
+	}
+	if err := oneOf("standardise", c.Standardise, standards); err != nil {
+		return err
+	}
+	if err := c.validateFeatures(); err != nil {
+		return err
+	}
+	if err := c.validateLabel(); err != nil {
+		return err
+	}
+	if err := c.validateMethods(); err != nil {
+		return err
+	}
+	if err := c.validateModel(); err != nil {
+		return err
+	}
+	if err := between("max_rows", c.MaxRows, 1, MaxContractRows); err != nil {
+		return err
+	}
+	if err := between("floors.rows", c.Floors.Rows, 1, c.MaxRows); err != nil {
+		return err
+	}
+	if err := between("floors.per_class", c.Floors.PerClass, 0, c.Floors.Rows); err != nil {
+		return err
+	}
+	for _, size := range []struct {
+		what string
+		n    int64
+	}{
+		{"max_rows × features", int64(c.MaxRows) * int64(c.M())},
+		{"max_rows × label.levels", int64(c.MaxRows) * int64(len(c.Label.Levels))},
+		{"anchor.rows × features", int64(c.Anchor.Rows) * int64(c.M())},
+	} {
+		if size.n > MaxElements {
+			return fmt.Errorf("study: %s is %d, at most %d numbers fit in one matrix", size.what, size.n, int64(MaxElements))
+		}
+	}
+	if want := c.expect(); c.Expect != want {
+		return fmt.Errorf("study: expect does not follow from the rest of the contract: it says %+v, the rest says %+v", c.Expect, want)
+	}
+	return nil
+}
+
+func (c *Contract) validateFeatures() error {
+	if err := between("the number of features", c.M(), 1, MaxFeatures); err != nil {
+		return err
+	}
+	seen := map[string]int{}
+	for j, f := range c.Features {
+		at := fmt.Sprintf("features[%d]", j+1)
+		if err := checkText(at+".name", f.Name); err != nil {
+			return err
+		}
+		if k, ok := seen[f.Name]; ok {
+			return fmt.Errorf("study: features %d and %d are both named %q", k+1, j+1, f.Name)
+		}
+		seen[f.Name] = j
+		at = fmt.Sprintf("feature %q", f.Name)
+		if f.Type != "numeric" {
+			return fmt.Errorf("study: %s: type is %q, must be numeric", at, f.Type)
+		}
+		if f.Unit != "" {
+			if err := checkText(at+": unit", f.Unit); err != nil {
+				return err
+			}
+		}
+		if f.Range == nil {
+			if c.Standardise == "range" {
+				return fmt.Errorf("study: %s has no range, which standardise: range needs; write range: [smallest, largest]", at)
+			}
+			continue
+		}
+		lo, hi := f.Range.Min, f.Range.Max
+		if !finite(lo) || !finite(hi) || lo >= hi || !finite(hi-lo) {
+			return fmt.Errorf("study: %s: range is [%g, %g], must be two finite numbers, the smaller first", at, lo, hi)
+		}
+	}
+	return nil
+}
+
+func (c *Contract) validateLabel() error {
+	l := c.Label
+	if err := checkText("label.name", l.Name); err != nil {
+		return err
+	}
+	if slices.Contains(c.FeatureNames(), l.Name) {
+		return fmt.Errorf("study: %q is both the label and a feature", l.Name)
+	}
+	switch l.Type {
+	case "class":
+		if err := between("the number of label.levels", len(l.Levels), 2, MaxLevels); err != nil {
+			return err
+		}
+		for k, level := range l.Levels {
+			if err := checkText(fmt.Sprintf("label.levels[%d]", k+1), level); err != nil {
+				return err
+			}
+			if slices.Contains(l.Levels[:k], level) {
+				return fmt.Errorf("study: label.levels has %q twice", level)
+			}
+		}
+		if len(l.Levels) == 2 {
+			return oneOf("label.positive", l.Positive, l.Levels)
+		}
+		if l.Positive != "" {
+			return fmt.Errorf("study: label.positive is for two levels, there are %d", len(l.Levels))
+		}
+	case "number":
+		if len(l.Levels) > 0 || l.Positive != "" {
+			return fmt.Errorf("study: label %q is a number: it has neither levels nor positive", l.Name)
+		}
+	default:
+		return oneOf("label.type", l.Type, []string{"class", "number"})
+	}
+	return nil
+}
+
+func (c *Contract) validateMethods() error {
+	if err := oneOf("anchor.kind", c.Anchor.Kind, anchorKinds); err != nil {
+		return err
+	}
+	if err := between("anchor.rows (at least the number of features, for Rank(A) = m)", c.Anchor.Rows, c.M(), MaxAnchorRows); err != nil {
+		return err
+	}
+	if err := oneOf("basis.kind", c.Basis.Kind, basisKinds); err != nil {
+		return err
+	}
+	if err := between("basis.dim (at most the number of features)", c.Basis.Dim, 1, c.M()); err != nil {
+		return err
+	}
+	if err := oneOf("alignment.method", c.Alignment.Method, methods); err != nil {
+		return err
+	}
+	targets := odcTargets
+	if c.Alignment.Method == "ls" {
+		targets = lsTargets
+	}
+	return oneOf("alignment.target of "+c.Alignment.Method, c.Alignment.Target, targets)
+}
+
+func (c *Contract) validateModel() error {
+	if err := oneOf("model.kind", c.Model.Kind, modelKinds); err != nil {
+		return err
+	}
+	metrics := classMetrics
+	if c.Label.Type == "number" {
+		metrics = valueMetrics
+	}
+	switch c.Model.Kind {
+	case "ridge":
+		if !finite(c.Model.Alpha) || c.Model.Alpha <= 0 {
+			return fmt.Errorf("study: model.alpha is %g, must be positive and finite", c.Model.Alpha)
+		}
+		if c.Model.C != 0 || c.Model.MaxIter != 0 {
+			return fmt.Errorf("study: model.c and model.max_iter belong to logistic, the model is ridge")
+		}
+	case "logistic":
+		if c.Label.Type != "class" {
+			return fmt.Errorf("study: logistic regression predicts classes, the label %q is a number; take ridge", c.Label.Name)
+		}
+		if !finite(c.Model.C) || c.Model.C <= 0 {
+			return fmt.Errorf("study: model.c is %g, must be positive and finite", c.Model.C)
+		}
+		if err := between("model.max_iter", c.Model.MaxIter, 1, 1_000_000); err != nil {
+			return err
+		}
+		if c.Model.Alpha != 0 {
+			return fmt.Errorf("study: model.alpha belongs to ridge, the model is logistic")
+		}
+	}
+	if len(c.Metrics) == 0 {
+		return fmt.Errorf("study: metrics is empty; there are %s", strings.Join(metrics, ", "))
+	}
+	for k, name := range c.Metrics {
+		if err := oneOf("metrics", name, metrics); err != nil {
+			return err
+		}
+		if slices.Contains(c.Metrics[:k], name) {
+			return fmt.Errorf("study: metrics has %q twice", name)
+		}
+		if name == "roc_auc" && len(c.Label.Levels) != 2 {
+			return fmt.Errorf("study: metric roc_auc needs two levels, the label has %d", len(c.Label.Levels))
+		}
+	}
+	return nil
+}
+
+func oneOf(what, got string, allowed []string) error {
+	if slices.Contains(allowed, got) {
+		return nil
+	}
+	if got == "" {
+		return fmt.Errorf("study: %s is missing; it is one of: %s", what, strings.Join(allowed, ", "))
+	}
+	return fmt.Errorf("study: %s is %q, must be one of: %s", what, got, strings.Join(allowed, ", "))
+}
+
+func between(what string, got, lo, hi int) error {
+	if got < lo || got > hi {
+		return fmt.Errorf("study: %s is %d, must be from %d to %d", what, got, lo, hi)
+	}
+	return nil
+}
+
+// checkText admits what can be read aloud and cannot disguise itself: no
+// control, format (bidirectional overrides, zero-width) or surrogate
+// characters, no space at either end.
+func checkText(what, s string) error {
+	switch {
+	case s == "":
+		return fmt.Errorf("study: %s is missing", what)
+	case utf8.RuneCountInString(s) > maxName:
+		return fmt.Errorf("study: %s has %d characters, at most %d are allowed", what, utf8.RuneCountInString(s), maxName)
+	case !utf8.ValidString(s):
+		return fmt.Errorf("study: %s is not valid UTF-8", what)
+	case strings.TrimSpace(s) != s:
+		return fmt.Errorf("study: %s begins or ends with a space", what)
+	}
+	for _, r := range s {
+		if r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zs, r) && r != ' ' {
+			return fmt.Errorf("study: %s has the invisible character %U", what, r)
+		}
+	}
+	return nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

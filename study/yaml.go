@@ -1,0 +1,239 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// maxYAMLBytes bounds study.yaml.
+const maxYAMLBytes = 16 << 20
+
+// ParseYAML reads study.yaml, fills in what it leaves out and validates the
+// result. The file is input only: what it resolves to is shown to people and
+// stored as contract.json.
+//
+// Defaults:
+//
+//	protocol      dc
+//	standardise   range when every feature has one, otherwise none
+//	anchor        kind orthonormal; rows m (orthonormal) or max(1000, 2m) (uniform)
+//	basis         kind pca; dim ⌊0.8 m⌋, at least 1 (MM §4)
+//	alignment     method odc, target identity
+//	model         logistic with c 1 for classes, ridge with alpha 1 for numbers
+//	metrics       roc_auc (two levels) and accuracy, or rmse and r2
+//	floors        rows max(10, dim + 1), per_class 3 (0 for numbers)
+//	max_rows      1000000
+//
+// Errors name the line and column, the key, what it holds and what would be
+// right.
+func ParseYAML(b []byte) (*Contract, error) {
+	if len(b) > maxYAMLBytes {
+		return nil, fmt.Errorf("study: study.yaml has %d bytes, at most %d are read", len(b), maxYAMLBytes)
+	}
+	root, err := parseTree(b)
+	if err != nil {
+		return nil, err
+	}
+	c := &Contract{
+		Format: ContractFormat,
+		Anchor: Anchor{Rows: unset},
+		Basis:  Basis{Dim: unset},
+		Model:  Model{Alpha: unset, C: unset, MaxIter: unset},
+		Floors: Floors{Rows: unset, PerClass: unset},
+	}
+	c.MaxRows = unset
+	if err := c.fromYAML(root); err != nil {
+		return nil, err
+	}
+	c.fillIn()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Contract) fromYAML(root *yamlNode) error {
+	f, err := root.fields()
+	if err != nil {
+		return err
+	}
+	err = errors.Join(
+		f.get("name").str(&c.Name),
+		f.get("protocol").str(&c.Protocol),
+		f.get("parties").integer(&c.Parties),
+		f.get("features").list(c.featureFromYAML),
+		section(f.get("label"), func(s *fields) error {
+			return errors.Join(
+				s.get("name").str(&c.Label.Name),
+				s.get("type").str(&c.Label.Type),
+				s.get("levels").list(appendText(&c.Label.Levels)),
+				s.get("positive").str(&c.Label.Positive),
+			)
+		}),
+		f.get("standardise").str(&c.Standardise),
+		section(f.get("anchor"), func(s *fields) error {
+			return errors.Join(s.get("kind").str(&c.Anchor.Kind), s.get("rows").integer(&c.Anchor.Rows))
+		}),
+		section(f.get("basis"), func(s *fields) error {
+			return errors.Join(s.get("kind").str(&c.Basis.Kind), s.get("dim").integer(&c.Basis.Dim))
+		}),
+		section(f.get("alignment"), func(s *fields) error {
+			return errors.Join(s.get("method").str(&c.Alignment.Method), s.get("target").str(&c.Alignment.Target))
+		}),
+		section(f.get("model"), func(s *fields) error {
+			return errors.Join(
+				s.get("kind").str(&c.Model.Kind),
+				s.get("alpha").float(&c.Model.Alpha),
+				s.get("c").float(&c.Model.C),
+				s.get("max_iter").integer(&c.Model.MaxIter),
+			)
+		}),
+		f.get("metrics").list(appendText(&c.Metrics)),
+		section(f.get("floors"), func(s *fields) error {
+			return errors.Join(s.get("rows").integer(&c.Floors.Rows), s.get("per_class").integer(&c.Floors.PerClass))
+		}),
+		f.get("max_rows").integer(&c.MaxRows),
+	)
+	if err != nil {
+		return err
+	}
+	return f.done()
+}
+
+// featureFromYAML reads either a bare name or a mapping of name, type, unit
+// and range.
+func (c *Contract) featureFromYAML(n *yamlNode) error {
+	var feature Feature
+	if n.kind == yamlScalar {
+		feature.Name = n.text
+	} else {
+		err := section(n, func(s *fields) error {
+			return errors.Join(
+				s.get("name").str(&feature.Name),
+				s.get("type").str(&feature.Type),
+				s.get("unit").str(&feature.Unit),
+				rangeFromYAML(s.get("range"), &feature.Range),
+			)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if feature.Type == "" {
+		feature.Type = "numeric"
+	}
+	c.Features = append(c.Features, feature)
+	return nil
+}
+
+func rangeFromYAML(n *yamlNode, dst **Range) error {
+	if n == nil {
+		return nil
+	}
+	if n.kind != yamlSequence || len(n.items) != 2 {
+		return n.errAt("must be a list of two numbers, the smallest and the largest plausible value")
+	}
+	*dst = new(Range)
+	return errors.Join(n.items[0].float(&(*dst).Min), n.items[1].float(&(*dst).Max))
+}
+
+// section reads a mapping; an absent one is left at its defaults.
+func section(n *yamlNode, read func(*fields) error) error {
+	if n == nil {
+		return nil
+	}
+	f, err := n.fields()
+	if err != nil {
+		return err
+	}
+	if err := read(f); err != nil {
+		return err
+	}
+	return f.done()
+}
+
+func appendText(dst *[]string) func(*yamlNode) error {
+	return func(n *yamlNode) error {
+		var s string
+		if err := n.str(&s); err != nil {
+			return err
+		}
+		*dst = append(*dst, s)
+		return nil
+	}
+}
+
+// fillIn sets what study.yaml left out (see ParseYAML) and what follows from
+// the rest.
+func (c *Contract) fillIn() {
+	m := c.M()
+	setDefault(&c.Protocol, "dc")
+	if c.Standardise == "" {
+		c.Standardise = "range"
+		if slices.ContainsFunc(c.Features, func(f Feature) bool { return f.Range == nil }) {
+			c.Standardise = "none"
+		}
+	}
+	if c.Label.Type == "" {
+		c.Label.Type = "number"
+		if len(c.Label.Levels) > 0 {
+			c.Label.Type = "class"
+		}
+	}
+	setDefault(&c.Anchor.Kind, "orthonormal")
+	if c.Anchor.Kind == "orthonormal" {
+		setNumber(&c.Anchor.Rows, m)
+	}
+	setNumber(&c.Anchor.Rows, max(1000, 2*m))
+	setDefault(&c.Basis.Kind, "pca")
+	setNumber(&c.Basis.Dim, max(1, m*8/10))
+	setDefault(&c.Alignment.Method, "odc")
+	setDefault(&c.Alignment.Target, "identity")
+	if c.Label.Type == "class" {
+		setDefault(&c.Model.Kind, "logistic")
+		if c.Metrics == nil {
+			c.Metrics = []string{"accuracy"}
+			if len(c.Label.Levels) == 2 {
+				c.Metrics = []string{"roc_auc", "accuracy"}
+			}
+		}
+		setNumber(&c.Floors.PerClass, 3)
+	} else {
+		setDefault(&c.Model.Kind, "ridge")
+		if c.Metrics == nil {
+			c.Metrics = []string{"rmse", "r2"}
+		}
+	}
+	switch c.Model.Kind {
+	case "logistic":
+		setNumber(&c.Model.C, 1)
+		setNumber(&c.Model.MaxIter, 1000)
+	case "ridge":
+		setNumber(&c.Model.Alpha, 1)
+	}
+	setNumber(&c.Floors.Rows, max(10, c.Basis.Dim+1))
+	setNumber(&c.Floors.PerClass, 0)
+	setNumber(&c.MaxRows, 1_000_000)
+	for _, v := range []*float64{&c.Model.Alpha, &c.Model.C} {
+		setNumber(v, 0)
+	}
+	setNumber(&c.Model.MaxIter, 0)
+	c.Expect = c.expect()
+}
+
+func setDefault(v *string, to string) {
+	if *v == "" {
+		*v = to
+	}
+}
+
+// unset marks a number that study.yaml did not give, so that an explicit 0 is
+// judged as 0. No number that the file can hold for these keys is valid there.
+const unset = -1 << 31
+
+func setNumber[T int | float64](v *T, to T) {
+	if *v == unset {
+		*v = to
+	}
+}
