@@ -1,0 +1,62 @@
+// Package linalg holds the dense linear algebra that Data Collaboration
+// analysis needs, on gonum's *mat.Dense: the singular value decomposition and
+// what follows from it (pseudo-inverse, rank, polar factor), QR with a fixed
+// sign, and random matrices.
+//
+// Start with [SVD] to decompose, [LeastSquares] or [Pinv] to solve, [Polar]
+// for Procrustes problems, [Haar] for a random orthogonal matrix.
+//
+// The package is the one door to BLAS and LAPACK: numerical work of the
+// packages above goes through it or through mat.Dense.Mul, so that another
+// backend can take gonum's place in one spot. It holds no method of Data
+// Collaboration analysis, no sparse matrices and no single precision.
+//
+// # Common rules
+//
+// Arguments are never changed, and results share no storage with them.
+//
+// A matrix with no rows or no columns is the empty *mat.Dense (0 × 0), since
+// gonum can represent no other. Its decompositions are empty and its rank is 0.
+//
+// NaN and infinities are found before a decomposition starts and returned as
+// an error that names the row and column, from 1, never the other values. The
+// other possible error is a decomposition that does not converge or whose
+// result overflows.
+//
+// The sign of a pair of singular vectors is free. It is fixed here, see [SVD],
+// so that the same input gives the same result whatever the backend, as long
+// as the singular values are distinct.
+package linalg
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Eps is the distance from 1 to the next float64, 2⁻⁵²: the unit of every
+// default tolerance.
+const Eps = 0x1p-52
+
+// CheckFinite returns an error that names the first element of a, in row
+// order and from 1, that is NaN or infinite; nil if there is none.
+func CheckFinite(a *mat.Dense) error {
+	rows, _ := dims(a)
+	for i := range rows {
+		for j, v := range a.RawRowView(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("linalg: element at row %d, column %d is not a finite number", i+1, j+1)
+			}
+		}
+	}
+	return nil
+}
+
+// dims is a.Dims, with nil counted as the empty matrix.
+func dims(a *mat.Dense) (rows, cols int) {
+	if a == nil || a.IsEmpty() {
+		return 0, 0
+	}
+	return a.Dims()
+}
