@@ -1,0 +1,193 @@
+// Package anchor makes the anchor data A (a × m): pseudo-random rows that
+// every party of a study generates alike from one secret seed, and that the
+// analyst must not be able to generate.
+//
+// Start with [DeriveSeed], which turns what the parties sent each other into a
+// [Seed], then [Generate]. [Seed.ID] is the public name of the seed: every
+// contribution carries it, and the analyst compares the names before aligning.
+//
+// The package does not carry shares between parties and does not store the
+// seed. Public, low-rank and SMOTE anchors, which are made of rows, are not
+// here. It belongs to the party's side: no program of the analyst may link it.
+//
+// Whoever knows the seed and a party's A F_i knows that party's secret basis,
+// F_i = A⁺(A F_i). The anchor protects against the analyst alone, not against
+// an analyst who colludes with a party.
+//
+// The anchor kinds and the condition Rank(A) = m are those of ODC2 (Nosaka,
+// Takano, Yoshise 2025, §II and Theorem III.3); the orthonormal kind is our
+// own.
+package anchor
+
+import (
+	"bytes"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+
+	"concord/secret"
+)
+
+// Sizes in bytes.
+const (
+	SeedSize    = 32 // a seed
+	KeySize     = 32 // an Ed25519 public key
+	EntropySize = 32 // one party's share of the entropy
+)
+
+// Labels of the key derivation. A changed label is another anchor: a new
+// derivation takes a new version number and leaves the old one in place.
+const (
+	labelSeed        = "concord/anchor/seed/v1"
+	labelID          = "concord/anchor/id/v1"
+	labelUniform     = "concord/anchor/uniform/v1"
+	labelNormal      = "concord/anchor/normal/v1"
+	labelOrthonormal = "concord/anchor/orthonormal/v1"
+)
+
+// Share is what one party puts into the seed.
+type Share struct {
+	// Key is the party's Ed25519 public key, 32 bytes: public.
+	Key []byte
+	// Entropy is 32 bytes from the party's operating system, which reached the
+	// other parties sealed. One honest share keeps the seed secret from
+	// everybody who does not see that share.
+	Entropy secret.Bytes
+}
+
+// Seed is the secret that all parties of one epoch share. It prints only its
+// size. The zero value is no seed, and is refused by [Generate].
+type Seed struct {
+	// A function, since fmt prints the unexported fields of a struct around a
+	// Seed without asking Format, and follows slices and pointers there.
+	bytes func() secret.Bytes
+}
+
+// DeriveSeed makes the seed of an epoch from the shares of all parties:
+//
+//	seed = HKDF-SHA256(secret, salt = epoch, info = "concord/anchor/seed/v1")
+//	secret = ‖ over shares sorted by key: u32(32) ‖ key ‖ u32(32) ‖ entropy
+//
+// where u32 is the length of the item that follows, 4 bytes, big endian. The
+// order of shares does not matter. At least two shares are needed, each with a
+// key of 32 bytes that no other share has and 32 bytes of entropy that are not
+// all zero.
+func DeriveSeed(epoch [32]byte, shares []Share) (Seed, error) {
+	if len(shares) < 2 {
+		return Seed{}, fmt.Errorf("anchor: %d shares: at least 2 parties are needed", len(shares))
+	}
+	sorted := slices.Clone(shares)
+	slices.SortFunc(sorted, func(a, b Share) int { return bytes.Compare(a.Key, b.Key) })
+	input := make([]byte, 0, len(shares)*(4+KeySize+4+EntropySize))
+	for i, s := range sorted {
+		if len(s.Key) != KeySize {
+			return Seed{}, fmt.Errorf("anchor: key %x of a share has %d bytes, want %d", s.Key[:min(len(s.Key), 8)], len(s.Key), KeySize)
+		}
+		if i > 0 && bytes.Equal(s.Key, sorted[i-1].Key) {
+			return Seed{}, fmt.Errorf("anchor: two shares have the key %x…: one share for each party", s.Key[:8])
+		}
+		if s.Entropy.Len() != EntropySize {
+			return Seed{}, fmt.Errorf("anchor: entropy of the share of key %x… has %d bytes, want %d", s.Key[:8], s.Entropy.Len(), EntropySize)
+		}
+		if bytes.Equal(s.Entropy.Reveal(), make([]byte, EntropySize)) {
+			return Seed{}, fmt.Errorf("anchor: entropy of the share of key %x… is all zero: it was erased or never drawn", s.Key[:8])
+		}
+		input = appendItem(input, s.Key)
+		input = appendItem(input, s.Entropy.Reveal())
+	}
+	defer clear(input)
+	key, err := hkdf.Key(sha256.New, input, epoch[:], labelSeed, SeedSize)
+	if err != nil {
+		return Seed{}, fmt.Errorf("anchor: seed: %v", err)
+	}
+	return newSeed(key), nil
+}
+
+// SeedFromBytes restores a seed that [Seed.Bytes] gave. It takes ownership of
+// b. The error says that b does not have 32 bytes, or that they were erased.
+func SeedFromBytes(b secret.Bytes) (Seed, error) {
+	if b.Len() != SeedSize {
+		return Seed{}, fmt.Errorf("anchor: seed has %d bytes, want %d", b.Len(), SeedSize)
+	}
+	if bytes.Equal(b.Reveal(), make([]byte, SeedSize)) {
+		return Seed{}, errors.New("anchor: seed is all zero: it was erased")
+	}
+	return newSeed(b.Reveal()), nil
+}
+
+func newSeed(b []byte) Seed {
+	s := secret.NewBytes(b)
+	return Seed{func() secret.Bytes { return s }}
+}
+
+// Bytes returns the seed for storage at the party; it shares its storage with
+// the seed.
+func (s Seed) Bytes() secret.Bytes {
+	if s.bytes == nil {
+		return secret.Bytes{}
+	}
+	return s.bytes()
+}
+
+// Erase overwrites the seed with zeros, in every copy of s. Copies made by the
+// garbage collector or the operating system stay.
+func (s Seed) Erase() { s.Bytes().Erase() }
+
+// ID is the public name of the seed,
+//
+//	HKDF-Expand-SHA256(seed, "concord/anchor/id/v1"), 32 bytes.
+//
+// Equal names mean equal seeds; a name tells nothing else about its seed. It
+// panics on the zero value and on an erased seed.
+func (s Seed) ID() [32]byte {
+	if err := s.check(); err != nil {
+		panic(err.Error())
+	}
+	return s.expand(labelID)
+}
+
+func (s Seed) check() error {
+	_, err := SeedFromBytes(s.Bytes())
+	return err
+}
+
+// expand derives the 32 bytes that belong to a label.
+func (s Seed) expand(label string) (out [32]byte) {
+	b, err := hkdf.Expand(sha256.New, s.Bytes().Reveal(), label, len(out))
+	if err != nil {
+		panic("anchor: " + err.Error()) // only for lengths that HKDF cannot give
+	}
+	copy(out[:], b)
+	clear(b)
+	return out
+}
+
+// stream is the generator of a label, a ChaCha8 of math/rand/v2, whose output
+// is fixed by the C2SP chacha8rand specification.
+func (s Seed) stream(label string) *rand.ChaCha8 { return rand.NewChaCha8(s.expand(label)) }
+
+// String says only how long the seed is.
+func (s Seed) String() string { return s.Bytes().String() }
+
+// Format prints like String whatever the verb.
+func (s Seed) Format(f fmt.State, verb rune) { s.Bytes().Format(f, verb) }
+
+// LogValue prints like String in structured logs.
+func (s Seed) LogValue() slog.Value { return s.Bytes().LogValue() }
+
+// MarshalText refuses with secret.ErrEncode. encoding/json uses it too.
+func (s Seed) MarshalText() ([]byte, error) { return nil, secret.ErrEncode }
+
+// MarshalBinary refuses with secret.ErrEncode. encoding/gob uses it too.
+func (s Seed) MarshalBinary() ([]byte, error) { return nil, secret.ErrEncode }
+
+// appendItem appends the length of b, 4 bytes, big endian, and b.
+func appendItem(to, b []byte) []byte {
+	to = binary.BigEndian.AppendUint32(to, uint32(len(b)))
+	return append(to, b...)
+}
