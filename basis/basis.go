@@ -1,0 +1,190 @@
+// Package basis makes the secret bases F (m × l) of a party: the linear maps
+// that turn its rows X (n × m) into the intermediate representation X F (n × l)
+// that leaves.
+//
+// Start with [New] and [NewSource], then [Basis.Project] for the rows and for
+// the anchor. [FromMatrix] restores a stored basis.
+//
+// The package does not standardise or centre what it maps, does not agree a
+// common basis between parties, and does not measure what a representation
+// gives away. It belongs to the party's side: no program of the analyst may
+// link it.
+//
+// The kinds are those of ODC2 (Nosaka, Takano, Yoshise 2025, eq. 1) and of NRI
+// (Imakura et al. 2023) and MM (Nosaka, Yoshise 2024).
+package basis
+
+import (
+	crand "crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg"
+	"concord/secret"
+)
+
+// The kinds of basis. V are orthonormal directions (m × l) and E is a random
+// orthogonal matrix (l × l, Haar), so that the columns of F are no principal
+// directions that an analyst could name.
+const (
+	// KindSVD is F = V E, V the top l right singular vectors of X (ODC2 eq. 1).
+	KindSVD = "svd"
+	// KindPCA is F = V E, V the top l principal components of X, that is the
+	// right singular vectors of X minus its column means. The map stays linear,
+	// X F without centring, so that the anchor is mapped by the same F.
+	KindPCA = "pca"
+	// KindRandom is a random matrix with orthonormal columns that does not look
+	// at the rows.
+	KindRandom = "random"
+)
+
+// Kinds lists the kinds that [New] knows.
+func Kinds() []string { return []string{KindSVD, KindPCA, KindRandom} }
+
+// Basis is a secret basis F (m × l). It prints only its size and does not
+// change.
+type Basis struct {
+	// A function, since fmt prints the unexported fields of a struct around a
+	// Basis without asking Format, and follows pointers there.
+	f func() secret.Matrix
+}
+
+// Report describes a basis in figures that give away neither rows nor basis.
+// They are meant for the party's own eyes: Energy and Rank are still statistics
+// of its rows.
+type Report struct {
+	Kind     string
+	Rows     int // n, the rows of X
+	Features int // m, the columns of X
+	Dim      int // l, the columns of F
+	// Rank is the number of directions that the rows span (after centring for
+	// the pca kind): the largest dimension that svd and pca can take.
+	Rank int
+	// Energy is the share of the rows that F keeps, between 0 and 1: of the sum
+	// of squares, ‖X F‖² / ‖X‖², and for the pca kind of the variance, the same
+	// with X centred. It is 0 if there is nothing to keep.
+	Energy float64
+}
+
+// NewSource returns the source that [New] should be given outside tests and
+// simulations: seeded with 32 bytes of the operating system's entropy, which
+// are not kept.
+func NewSource() *rand.ChaCha8 {
+	var seed [32]byte
+	crand.Read(seed[:]) // cannot fail: the program ends if there is no entropy
+	src := rand.NewChaCha8(seed)
+	clear(seed[:])
+	return src
+}
+
+// New makes a basis of l columns of the named kind for the rows x (n × m). The
+// randomness of E comes from src: take [NewSource], since whoever can repeat
+// src and knows V knows F.
+//
+// The errors name the numbers: an unknown kind, no rows or columns, NaN or Inf
+// (by row and column), and a dimension l outside 1 … m or, for svd and pca,
+// above the number of directions that x spans. A nil src panics.
+//
+// The cost is O(n m min(n, m)) in time and O(n m) in memory for svd and pca,
+// O(m l² + n m l) for random.
+func New(kind string, x secret.Matrix, l int, src rand.Source) (*Basis, Report, error) {
+	if src == nil {
+		panic("basis: nil source")
+	}
+	if !slices.Contains(Kinds(), kind) {
+		return nil, Report{}, fmt.Errorf("basis: unknown kind %q, want one of %s", kind, strings.Join(Kinds(), ", "))
+	}
+	n, m := x.Dims()
+	if n == 0 {
+		return nil, Report{}, errors.New("basis: no rows: at least one row is needed")
+	}
+	if l < 1 || l > m {
+		return nil, Report{}, fmt.Errorf("basis: dimension %d of %d features: choose 1 to %d", l, m, m)
+	}
+	if err := linalg.CheckFinite(x.Reveal()); err != nil {
+		return nil, Report{}, fmt.Errorf("basis: rows: %v", err)
+	}
+	report := Report{Kind: kind, Rows: n, Features: m, Dim: l}
+	if kind == KindRandom {
+		f := linalg.Stiefel(m, l, src)
+		if err := measure(x.Reveal(), f, &report); err != nil {
+			return nil, Report{}, err
+		}
+		return wrap(f), report, nil
+	}
+	f, err := principal(x.Reveal(), l, src, &report)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	return wrap(f), report, nil
+}
+
+// FromMatrix takes f (m × l) as a basis, for example one that was stored; it
+// takes ownership of f. Its columns need not be orthonormal, but independent:
+// the error says that f is empty, wider than tall, not finite, or below full
+// column rank.
+func FromMatrix(f secret.Matrix) (*Basis, error) {
+	m, l := f.Dims()
+	if l == 0 || l > m {
+		return nil, fmt.Errorf("basis: matrix is %d × %d, want at least one column and no more columns than rows", m, l)
+	}
+	rank, err := linalg.Rank(f.Reveal(), 0)
+	if err != nil {
+		return nil, fmt.Errorf("basis: %v", err)
+	}
+	if rank < l {
+		return nil, fmt.Errorf("basis: matrix of %d columns has rank %d: it was erased, or its columns depend on each other", l, rank)
+	}
+	return wrap(f.Reveal()), nil
+}
+
+func wrap(f *mat.Dense) *Basis {
+	s := secret.NewMatrix(f)
+	return &Basis{func() secret.Matrix { return s }}
+}
+
+// Dims returns the number of features m and of columns l.
+func (b *Basis) Dims() (m, l int) { return b.f().Dims() }
+
+// Matrix returns F itself (m × l), not a copy.
+func (b *Basis) Matrix() secret.Matrix { return b.f() }
+
+// Project returns X F (n × l) for x (n × m): rows, or the anchor. No rows give
+// the empty matrix. It panics if x does not have m columns.
+func (b *Basis) Project(x secret.Matrix) *mat.Dense {
+	n, cols := x.Dims()
+	if n == 0 {
+		return &mat.Dense{}
+	}
+	if m, _ := b.Dims(); cols != m {
+		panic(fmt.Sprintf("basis: Project: x has %d columns, the basis takes %d", cols, m))
+	}
+	var out mat.Dense
+	out.Mul(x.Reveal(), b.f().Reveal())
+	return &out
+}
+
+// Erase overwrites F with zeros. Copies made by the garbage collector or the
+// operating system stay.
+func (b *Basis) Erase() { b.f().Erase() }
+
+// String says only the shape.
+func (b *Basis) String() string { return b.f().String() }
+
+// Format prints like String whatever the verb.
+func (b *Basis) Format(f fmt.State, verb rune) { b.f().Format(f, verb) }
+
+// LogValue prints like String in structured logs.
+func (b *Basis) LogValue() slog.Value { return b.f().LogValue() }
+
+// MarshalText refuses with secret.ErrEncode. encoding/json uses it too.
+func (b *Basis) MarshalText() ([]byte, error) { return nil, secret.ErrEncode }
+
+// MarshalBinary refuses with secret.ErrEncode. encoding/gob uses it too.
+func (b *Basis) MarshalBinary() ([]byte, error) { return nil, secret.ErrEncode }
