@@ -1,0 +1,60 @@
+# Concord's tasks. `make` or `make help` lists them.
+
+GO      ?= go
+FUZZTIME ?= 60s
+PYTHON  ?= /usr/bin/python3
+export PYTHON
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the tasks
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build the three programs into bin/ (concord as a static program)
+	$(GO) build -trimpath -o bin/ ./cmd/concordd ./cmd/concord-lab
+	CGO_ENABLED=0 $(GO) build -trimpath -tags noblas -o bin/ ./cmd/concord
+
+.PHONY: demo
+demo: ## Run the demonstration: three hospitals, one server, ten seconds
+	$(GO) run ./cmd/concord-lab demo
+
+.PHONY: deps
+deps: ## Install what the tests need (Debian packages, Go modules); quick when all is there
+	@scripts/deps.sh
+
+.PHONY: test
+test: deps ## All tests that need no data from outside the repository
+	$(GO) vet ./...
+	$(GO) test -timeout 20m ./...
+
+.PHONY: test-race
+test-race: deps ## The same under the race detector
+	$(GO) test -race -timeout 40m ./...
+
+.PHONY: test-data
+test-data: deps ## Checks on the data sets in the folder that CONCORD_DATA names
+	@test -n "$(CONCORD_DATA)" || { echo "make test-data: set CONCORD_DATA to the folder of the data sets" >&2; exit 1; }
+	CONCORD_DATA="$(abspath $(CONCORD_DATA))" $(GO) test -tags data -count=1 -timeout 30m -run 'Data' ./...
+
+.PHONY: test-long
+test-long: deps ## Everything, with more repeats and each fuzz target for FUZZTIME
+	$(GO) test -race -count=3 -timeout 60m ./...
+	$(MAKE) fuzz
+
+.PHONY: lint
+lint: ## gofmt, go vet, staticcheck, and govulncheck where it can run
+	@scripts/lint.sh
+
+.PHONY: bench
+bench: ## Benchmarks beside the code
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME (default 60s) each
+	@scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: clean
+clean: ## Remove what the other tasks made
+	rm -rf bin demo-out .cache

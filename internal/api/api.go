@@ -1,0 +1,134 @@
+// Package api is what a party's program and the analyst's server say to each
+// other: paths, messages, limits. It holds no logic, so that neither side can
+// reach the other through it.
+//
+// Statements, contracts and confirmations travel as the exact bytes that were
+// signed or hashed, in base64. Bundles travel as they lie on the disk.
+package api
+
+import (
+	"strings"
+
+	"concord/study"
+)
+
+// MaxMessageBytes bounds every JSON message but the roster. A roster of
+// study.MaxParties statements stays below MaxRosterBytes.
+const (
+	MaxMessageBytes = 1 << 20
+	MaxRosterBytes  = 512 << 20
+)
+
+// BundleMediaType is the content type of a bundle.
+const BundleMediaType = "application/vnd.concord.bundle"
+
+// Paths of the API, version 1. {study} is a contract hash and {bundle} a
+// manifest hash, both in lower-case hexadecimal.
+const (
+	PathHealth        = "/healthz"
+	PathIdentity      = "/v1/identity"
+	PathJoin          = "/v1/studies/{study}/join"
+	PathRoster        = "/v1/studies/{study}/roster"
+	PathConfirmations = "/v1/studies/{study}/confirmations"
+	PathStatus        = "/v1/studies/{study}/status"
+	PathBundles       = "/v1/studies/{study}/bundles"
+	PathBundle        = "/v1/studies/{study}/bundles/{bundle}"
+)
+
+// Path fills in a path's study and bundle.
+func Path(pattern string, study study.Hash, bundle ...study.Hash) string {
+	s := strings.Replace(pattern, "{study}", study.String(), 1)
+	if len(bundle) > 0 {
+		s = strings.Replace(s, "{bundle}", bundle[0].String(), 1)
+	}
+	return s
+}
+
+// Identity answers GET PathIdentity: the analyst's statement. The party
+// compares its SHA-256 with the fingerprint in the invite.
+type Identity struct {
+	Statement []byte `json:"statement"`
+}
+
+// JoinRequest is posted to PathJoin.
+type JoinRequest struct {
+	// Secret is the invite's.
+	Secret []byte `json:"secret"`
+	// Statement is the party's.
+	Statement []byte `json:"statement"`
+}
+
+// JoinResponse gives the contract, whose SHA-256 the invite names.
+type JoinResponse struct {
+	Contract []byte `json:"contract"`
+}
+
+// Roster answers GET PathRoster.
+type Roster struct {
+	Number int `json:"number"`
+	// Closed is true when as many parties have joined as the contract says.
+	Closed bool `json:"closed"`
+	// Statements are the analyst's and the parties'.
+	Statements [][]byte `json:"statements"`
+	// Confirmations are those received so far for this roster's epoch.
+	Confirmations [][]byte `json:"confirmations"`
+}
+
+// State is how far a study is.
+type State string
+
+// The states of a study, in their order.
+const (
+	StateJoining      State = "joining"      // parties are awaited
+	StateConfirming   State = "confirming"   // the roster is closed, confirmations are awaited
+	StateSetup        State = "setup"        // the parties agree the anchor among themselves
+	StateContributing State = "contributing" // contributions are awaited
+	StateTraining     State = "training"     // the analyst aligns and trains
+	StateReleased     State = "released"     // results can be fetched
+	StateFailed       State = "failed"       // the analyst could not train; Problem says why
+)
+
+// Status answers GET PathStatus.
+type Status struct {
+	State State `json:"state"`
+	// Expected and Present count the parties.
+	Expected int `json:"expected"`
+	Present  int `json:"present"`
+	// WaitingFor names the parties whose turn it is.
+	WaitingFor []string `json:"waiting_for"`
+	Problem    string   `json:"problem,omitempty"`
+}
+
+// BundleInfo is one bundle that waits for the asking party.
+type BundleInfo struct {
+	Manifest study.Hash `json:"manifest"`
+	Sender   study.Hash `json:"sender"`
+	Kind     string     `json:"kind"`
+	Size     int64      `json:"size"`
+}
+
+// Bundles answers GET PathBundles.
+type Bundles struct {
+	Bundles []BundleInfo `json:"bundles"`
+}
+
+// Error is the body of every answer that is not a success.
+type Error struct {
+	// Code is stable, for programs.
+	Code string `json:"code"`
+	// Message is for people. It never carries data.
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// Codes of Error.
+const (
+	CodeBadRequest = "bad_request" // the message is not one the server reads
+	CodeForbidden  = "forbidden"   // the connection's key is not a member's, or the invite is not good
+	CodeNotFound   = "not_found"   // no such study or bundle
+	CodeConflict   = "conflict"    // something else is already stored in its place
+	CodeNotYet     = "not_yet"     // the study is not that far
+	CodeRefused    = "refused"     // a bundle or a confirmation does not verify
+	CodeTooLarge   = "too_large"   // more bytes than the contract allows
+	CodeInternal   = "internal"    // the server's own trouble; its log knows more
+)

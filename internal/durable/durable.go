@@ -1,0 +1,146 @@
+// Package durable writes files so that they are there, whole, after a power
+// cut, or not there at all.
+//
+// A file is written beside its place, flushed to the disk, renamed into its
+// place, and the folder is flushed: only then does a call return. Folders are
+// put in place the same way, by [PutDir].
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// tempMark stands in the name of everything that is not yet in its place.
+// Sweep removes what a crash left.
+const tempMark = ".partial-"
+
+// WriteFile puts b at path with the given permissions.
+func WriteFile(path string, b []byte, perm fs.FileMode) error {
+	return Write(path, perm, func(f *os.File) error {
+		_, err := f.Write(b)
+		return err
+	})
+}
+
+// Write puts at path what fill writes. If fill fails, or anything after it,
+// nothing is at path that was not there before.
+func Write(path string, perm fs.FileMode, fill func(*os.File) error) (err error) {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, filepath.Base(path)+tempMark)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err := f.Chmod(perm); err != nil {
+		return err
+	}
+	if err := fill(f); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return SyncDir(dir)
+}
+
+// Copy puts at path what r holds.
+func Copy(path string, perm fs.FileMode, r io.Reader) error {
+	return Write(path, perm, func(f *os.File) error {
+		_, err := io.Copy(f, r)
+		return err
+	})
+}
+
+// PutDir replaces the folder at path by one that fill fills, in one step for
+// whoever looks at path. Files made in it by this package's functions, and
+// those made otherwise, are flushed before it takes its place.
+func PutDir(path string, perm fs.FileMode, fill func(dir string) error) (err error) {
+	parent := filepath.Dir(path)
+	tmp, err := os.MkdirTemp(parent, filepath.Base(path)+tempMark)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(tmp)
+		}
+	}()
+	if err := os.Chmod(tmp, perm); err != nil {
+		return err
+	}
+	if err := fill(tmp); err != nil {
+		return err
+	}
+	if err := syncTree(tmp); err != nil {
+		return err
+	}
+	// A folder cannot be renamed over another that has files in it: move the
+	// old one aside first. A crash between the two leaves none at path and the
+	// old one to be swept, never a mixture.
+	old := tmp + "-old"
+	if err := os.Rename(path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return errors.Join(err, os.Rename(old, path))
+	}
+	if err := SyncDir(parent); err != nil {
+		return err
+	}
+	return os.RemoveAll(old)
+}
+
+// SyncDir flushes the folder's entries.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil {
+		return fmt.Errorf("flush folder: %w", err)
+	}
+	return nil
+}
+
+func syncTree(root string) error {
+	return filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return SyncDir(path) // a file is flushed by the same calls
+	})
+}
+
+// Sweep removes from dir what an interrupted call left there.
+func Sweep(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.Contains(e.Name(), tempMark) {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+// Package store keeps what the analyst's server was given: contracts,
+// invites, statements, confirmations and bundles.
+//
+// Small things are rows of an SQLite database, bundles are files beside it.
+// Every call that changes something returns after the change has reached the
+// disk (synchronous = FULL; a bundle is flushed and renamed before its row is
+// committed): what the server acknowledges is durable. Files without a row are
+// swept when the store is opened.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // the database driver
+
+	"concord/internal/durable"
+	"concord/study"
+)
+
+// Errors that a caller acts on.
+var (
+	// ErrNotFound: no such study, bundle or invite.
+	ErrNotFound = errors.New("not found")
+	// ErrConflict: another value is already stored in that place.
+	ErrConflict = errors.New("another one is already stored in its place")
+	// ErrInvite: the invite's secret is unknown, or another party used it.
+	ErrInvite = errors.New("the invite is unknown or was used by another party")
+	// ErrClosed: the roster has as many parties as the contract says.
+	ErrClosed = errors.New("the roster is closed")
+)
+
+// migrations bring the database from version i to i+1. They are never edited,
+// only added to.
+var migrations = []string{`
+CREATE TABLE studies (
+	study    BLOB PRIMARY KEY,            -- SHA-256 of contract
+	contract BLOB NOT NULL,
+	problem  TEXT NOT NULL DEFAULT ''     -- why training failed, for people
+) STRICT;
+CREATE TABLE invites (
+	study  BLOB NOT NULL REFERENCES studies,
+	secret BLOB NOT NULL,                 -- SHA-256 of the invite's secret
+	label  TEXT NOT NULL,                 -- whom the analyst gave it to
+	used   BLOB,                          -- fingerprint of who joined with it
+	PRIMARY KEY (study, secret)
+) STRICT;
+CREATE TABLE members (
+	study       BLOB NOT NULL REFERENCES studies,
+	fingerprint BLOB NOT NULL,
+	statement   BLOB NOT NULL,
+	PRIMARY KEY (study, fingerprint)
+) STRICT;
+CREATE TABLE confirmations (
+	study        BLOB NOT NULL REFERENCES studies,
+	epoch        BLOB NOT NULL,
+	party        BLOB NOT NULL,
+	confirmation BLOB NOT NULL,
+	PRIMARY KEY (study, epoch, party)
+) STRICT;
+CREATE TABLE bundles (
+	study    BLOB NOT NULL REFERENCES studies,
+	epoch    BLOB NOT NULL,
+	sender   BLOB NOT NULL,
+	kind     TEXT NOT NULL,
+	round    INTEGER NOT NULL,
+	slot     BLOB NOT NULL,               -- the one recipient of a result, empty otherwise
+	manifest BLOB NOT NULL,
+	payload  BLOB NOT NULL,               -- SHA-256 of the ciphertext, names the file
+	size     INTEGER NOT NULL,            -- of the whole file
+	receipt  BLOB NOT NULL,
+	PRIMARY KEY (study, epoch, sender, kind, round, slot)
+) STRICT;
+CREATE TABLE recipients (
+	study     BLOB NOT NULL,
+	manifest  BLOB NOT NULL,
+	recipient BLOB NOT NULL,
+	PRIMARY KEY (study, recipient, manifest)
+) STRICT;
+`}
+
+// Store is an open store. It is safe for concurrent use.
+type Store struct {
+	db    *sql.DB
+	blobs string
+}
+
+// Open opens or creates the store in dir and sweeps what a crash left there.
+func Open(dir string) (*Store, error) {
+	s := &Store{blobs: filepath.Join(dir, "bundles")}
+	if err := os.MkdirAll(s.blobs, 0o700); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "concord.db")+
+		"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate")
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	db.SetMaxOpenConns(1) // one writer; SQLite gains nothing from more here
+	s.db = db
+	if err := s.migrate(); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %w", err), db.Close())
+	}
+	if err := s.sweep(); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %w", err), db.Close())
+	}
+	return s, nil
+}
+
+// Close closes the database.
+func (s *Store) Close() error { return s.db.Close() }
+
+func (s *Store) migrate() error {
+	var version int
+	if err := s.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+		return err
+	}
+	if version > len(migrations) {
+		return fmt.Errorf("the database has version %d, this program knows up to %d: use a newer concordd", version, len(migrations))
+	}
+	for ; version < len(migrations); version++ {
+		err := s.change(context.Background(), func(tx *sql.Tx) error {
+			if _, err := tx.Exec(migrations[version]); err != nil {
+				return err
+			}
+			_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", version+1))
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("migration to version %d: %w", version+1, err)
+		}
+	}
+	return nil
+}
+
+// change runs f in a transaction that is durable when change returns nil.
+func (s *Store) change(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// sweep removes files that no row names.
+func (s *Store) sweep() error {
+	if err := durable.Sweep(s.blobs); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(s.blobs)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		payload, err := study.ParseHash(e.Name())
+		if err != nil {
+			continue // not one of ours
+		}
+		var n int
+		if err := s.db.QueryRow("SELECT count(*) FROM bundles WHERE payload = ?", payload[:]).Scan(&n); err != nil {
+			return err
+		}
+		if n == 0 {
+			if err := os.Remove(filepath.Join(s.blobs, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

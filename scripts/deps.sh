@@ -1,0 +1,26 @@
+#!/bin/sh
+# Installs what the tests need. Does nothing, and needs no rights, when all of
+# it is there.
+set -eu
+python=${PYTHON:-/usr/bin/python3}
+
+missing=""
+"$python" -c 'import numpy' >/dev/null 2>&1 || missing="$missing python3-numpy"
+command -v gcc >/dev/null 2>&1 || missing="$missing gcc libc6-dev"
+
+if [ -n "$missing" ]; then
+	run=""
+	if [ "$(id -u)" != 0 ]; then
+		command -v sudo >/dev/null 2>&1 || {
+			echo "deps: these Debian packages are missing and must be installed by root:$missing" >&2
+			exit 1
+		}
+		run=sudo
+	fi
+	echo "deps: installing$missing"
+	$run env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+	# shellcheck disable=SC2086 # the list is meant to be split
+	$run env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+fi
+
+go mod download

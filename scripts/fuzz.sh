@@ -1,0 +1,12 @@
+#!/bin/sh
+# Runs every fuzz target of the module for the given time each.
+set -eu
+time=${1:-60s}
+status=0
+for dir in $(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do
+	for target in $(grep -h -o '^func Fuzz[A-Za-z0-9_]*' "$dir"/*_test.go | cut -c6- | sort -u); do
+		echo "== $dir $target ($time)"
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$dir" || status=1
+	done
+done
+exit $status
