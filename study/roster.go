@@ -37,17 +37,17 @@ func NewRoster(c *Contract, number int, members []*Statement) (*Roster, error) {
 		if s.Role == RoleAnalyst {
 			analysts++
 		}
-		for what, value := range map[string]string{
-			"name":          strings.ToLower(s.Name),
-			"signing key":   string(s.SigningKey),
-			"mask key":      string(s.MaskKey),
-			"TLS key":       string(s.TLSKey[:]),
-			"age recipient": s.Recipient,
+		for _, own := range []struct{ what, value string }{
+			{"name", strings.ToLower(s.Name)},
+			{"signing key", string(s.SigningKey)},
+			{"mask key", string(s.MaskKey)},
+			{"TLS key", string(s.TLSKey[:])},
+			{"age recipient", s.Recipient},
 		} {
-			if other, ok := seen[what+value]; ok {
-				return nil, fmt.Errorf("study: %q and %q have the same %s", other, s.Name, what)
+			if other, ok := seen[own.what+own.value]; ok {
+				return nil, fmt.Errorf("study: %q and %q have the same %s", other, s.Name, own.what)
 			}
-			seen[what+value] = s.Name
+			seen[own.what+own.value] = s.Name
 		}
 	}
 	if analysts != 1 || len(r.Members)-analysts != c.Parties {

@@ -1,0 +1,235 @@
+package study_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"concord/study"
+)
+
+const smallYAML = `
+name: Readmission
+parties: 3
+features:
+  - {name: age, unit: years, range: [0, 120]}
+  - {name: weight, unit: kg, range: [1, 300]}
+  - name: pressure
+    unit: mmHg
+    range: [40, 260]
+label: {name: outcome, levels: ["0", "1"], positive: "1"}
+`
+
+func TestDefaults(t *testing.T) {
+	c, err := study.ParseYAML([]byte(smallYAML))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &study.Contract{
+		Format: 1, Name: "Readmission", Protocol: "dc", Parties: 3,
+		Features: []study.Feature{
+			{Name: "age", Type: "numeric", Unit: "years", Range: &study.Range{Min: 0, Max: 120}},
+			{Name: "weight", Type: "numeric", Unit: "kg", Range: &study.Range{Min: 1, Max: 300}},
+			{Name: "pressure", Type: "numeric", Unit: "mmHg", Range: &study.Range{Min: 40, Max: 260}},
+		},
+		Label:       study.Label{Name: "outcome", Type: "class", Levels: []string{"0", "1"}, Positive: "1"},
+		Standardise: "range",
+		Anchor:      study.Anchor{Kind: "orthonormal", Rows: 3},
+		Basis:       study.Basis{Kind: "pca", Dim: 2},
+		Alignment:   study.Alignment{Method: "odc", Target: "identity"},
+		Model:       study.Model{Kind: "logistic", C: 1, MaxIter: 1000},
+		Metrics:     []string{"roc_auc", "accuracy"},
+		Floors:      study.Floors{Rows: 10, PerClass: 3},
+		MaxRows:     1_000_000,
+		// a·l = 6 numbers up, 3 a row, l² + (l+1)·2 = 10 down, 8 bytes each
+		Expect: study.Expect{Visits: 4, UpBytes: 48, UpBytesPerRow: 24, DownBytes: 80},
+	}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Error(diff)
+	}
+	centre, scale := c.Standardisation()
+	if diff := cmp.Diff([]float64{60, 150.5, 150}, centre); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]float64{60, 149.5, 110}, scale); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestExplicitZeroIsNotTheDefault(t *testing.T) {
+	for _, c := range []struct{ more, problem string }{
+		{"model: {kind: ridge, alpha: 0}", "model.alpha is 0, must be positive"},
+		{"model: {c: 0}", "model.c is 0, must be positive"},
+		{"floors: {rows: 0}", "floors.rows is 0"},
+		{"max_rows: 0", "max_rows is 0"},
+		{"basis: {dim: 0}", "basis.dim (at most the number of features) is 0"},
+	} {
+		_, err := study.ParseYAML([]byte(smallYAML + c.more + "\n"))
+		wantProblem(t, c.more, err, c.problem)
+	}
+	c, err := study.ParseYAML([]byte(smallYAML + "floors: {per_class: 0}\n"))
+	if err != nil || c.Floors.PerClass != 0 {
+		t.Errorf("per_class: 0 gives %v, %v; an explicit 0 must stay", c, err)
+	}
+}
+
+func TestYAMLIsReadStrictly(t *testing.T) {
+	for _, c := range []struct{ name, yaml, problem string }{
+		{"unknown key", smallYAML + "colour: red\n", `line 11, column 9: colour: unknown key; the keys here are: name, protocol, parties`},
+		{"unknown inner key", smallYAML + "model: {knd: ridge}\n", "model.knd: unknown key; the keys here are: kind, alpha, c, max_iter"},
+		{"repeated key", smallYAML + "parties: 4\n", "parties"},
+		{"octal", strings.Replace(smallYAML, "parties: 3", "parties: 010", 1), `line 3, column 10: parties: must be a whole number such as 12, got "010"`},
+		{"hexadecimal", strings.Replace(smallYAML, "parties: 3", "parties: 0x3", 1), `got "0x3"`},
+		{"underscore", strings.Replace(smallYAML, "parties: 3", "parties: 1_0", 1), `got "1_0"`},
+		{"quoted number", strings.Replace(smallYAML, "parties: 3", `parties: "3"`, 1), "must be a whole number"},
+		{"fraction", strings.Replace(smallYAML, "parties: 3", "parties: 3.0", 1), "must be a whole number"},
+		{"infinity", strings.Replace(smallYAML, "[0, 120]", "[0, .inf]", 1), "features[1].range[2]: must be a plain decimal number"},
+		{"overflow", strings.Replace(smallYAML, "[0, 120]", "[0, 1e999]", 1), "out of range"},
+		{"nothing", "", "0 documents"},
+		{"two documents", smallYAML + "---\nname: x\n", "2 documents"},
+		{"anchor", strings.Replace(smallYAML, "parties: 3", "parties: &p 3", 1), "is not used in study.yaml"},
+		{"alias", smallYAML + "anchor: &a {rows: 5}\nbasis: *a\n", "is not used in study.yaml"},
+		{"tag", strings.Replace(smallYAML, "parties: 3", "parties: !!int 3", 1), "is not used in study.yaml"},
+		{"null", strings.Replace(smallYAML, "parties: 3", "parties:", 1), "has no value"},
+		{"a list is no mapping", "- a\n- b\n", "must be a mapping"},
+		{"syntax", "name: [a\n", "study.yaml"},
+	} {
+		_, err := study.ParseYAML([]byte(c.yaml))
+		wantProblem(t, c.name, err, c.problem)
+	}
+}
+
+// TestYAMLWordsStayWords: classes named no, yes, 1 and 010 keep their spelling.
+func TestYAMLWordsStayWords(t *testing.T) {
+	y := strings.Replace(smallYAML, `levels: ["0", "1"], positive: "1"`, `levels: [no, 010], positive: 010`, 1)
+	c, err := study.ParseYAML([]byte(y))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"no", "010"}, c.Label.Levels); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, c := range []struct{ name, from, to, problem string }{
+		{"no name", "name: Readmission", `name: ""`, "name is missing"},
+		{"one party", "parties: 3", "parties: 1", "parties is 1, must be from 2 to 10000"},
+		{"same feature twice", "name: weight", "name: age", `features 1 and 2 are both named "age"`},
+		{"label among features", "name: outcome", "name: age", `"age" is both the label and a feature`},
+		{"range backwards", "[0, 120]", "[120, 0]", `feature "age": range is [120, 0], must be two finite numbers, the smaller first`},
+		{"type", "unit: years", "type: text", `feature "age": type is "text", must be numeric`},
+		{"one level", `["0", "1"]`, `["1"]`, "number of label.levels is 1"},
+		{"level twice", `["0", "1"]`, `["1", "1"]`, `label.levels has "1" twice`},
+		{"positive", `positive: "1"`, `positive: "2"`, `label.positive is "2", must be one of: 0, 1`},
+		{"no positive", `, positive: "1"`, ``, `label.positive is missing; it is one of: 0, 1`},
+		{"bidirectional override", "name: Readmission", `name: "abc\u202edef"`, "invisible character U+202E"},
+		{"line break", "name: Readmission", `name: "abc\ndef"`, "invisible character U+000A"},
+	} {
+		if !strings.Contains(smallYAML, c.from) {
+			t.Fatalf("%s: the sample has no %q", c.name, c.from)
+		}
+		_, err := study.ParseYAML([]byte(strings.Replace(smallYAML, c.from, c.to, 1)))
+		wantProblem(t, c.name, err, c.problem)
+	}
+	for _, c := range []struct{ more, problem string }{
+		{"protocol: nri", `protocol is "nri", must be one of: dc`},
+		{"standardise: pooled", `standardise is "pooled", must be one of: range, none`},
+		{"anchor: {rows: 2}", "anchor.rows (at least the number of features, for Rank(A) = m) is 2, must be from 3"},
+		{"anchor: {kind: public}", `anchor.kind is "public"`},
+		{"basis: {dim: 4}", "basis.dim (at most the number of features) is 4, must be from 1 to 3"},
+		{"alignment: {method: gep}", `alignment.method is "gep", must be one of: odc, ls`},
+		{"alignment: {target: sigma}", `alignment.target of odc is "sigma", must be one of: identity, random`},
+		{"model: {kind: forest}", `model.kind is "forest", must be one of: ridge, logistic`},
+		{"model: {alpha: 1}", "model.alpha belongs to ridge"},
+		{"metrics: [rmse]", `metrics is "rmse", must be one of: roc_auc, accuracy`},
+		{"metrics: [accuracy, accuracy]", `metrics has "accuracy" twice`},
+		{"floors: {rows: 5, per_class: 6}", "floors.per_class is 6, must be from 0 to 5"},
+		{"max_rows: 2000000000", "max_rows is 2000000000"},
+	} {
+		_, err := study.ParseYAML([]byte(smallYAML + c.more + "\n"))
+		wantProblem(t, c.more, err, c.problem)
+	}
+}
+
+func TestContractBytesAreTheContract(t *testing.T) {
+	c, err := study.ParseYAML([]byte(smallYAML))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := study.DecodeContract(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(c, again); diff != "" {
+		t.Error(diff)
+	}
+	text := string(b)
+	for _, bad := range []struct{ name, json, problem string }{
+		{"repeated key", strings.Replace(text, `"parties": 3,`, `"parties": 2, "parties": 3,`, 1), "not the canonical encoding"},
+		{"other case", strings.Replace(text, `"parties"`, `"Parties"`, 1), "not the canonical encoding"},
+		{"unknown key", strings.Replace(text, `"parties"`, `"extra": 1, "parties"`, 1), "unknown field"},
+		{"other format", strings.Replace(text, `"format": 1`, `"format": 2`, 1), "has format 2, this program reads format 1"},
+		{"edited expectation", strings.Replace(text, `"visits": 4`, `"visits": 1`, 1), "expect does not follow"},
+		{"truncated", text[:len(text)/2], "contract.json"},
+		{"trailing", text + "{}", "contract.json"},
+		{"spaces", strings.Replace(text, "  ", "   ", 1), "not the canonical encoding"},
+	} {
+		_, err := study.DecodeContract([]byte(bad.json))
+		wantProblem(t, bad.name, err, bad.problem)
+	}
+}
+
+func wantProblem(t *testing.T, name string, err error, problem string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("%s: accepted, want an error with %q", name, problem)
+	} else if !strings.Contains(err.Error(), problem) {
+		t.Errorf("%s: error is\n  %v\nwant it to say\n  %s", name, err, problem)
+	}
+}
+
+func FuzzParseYAML(f *testing.F) {
+	f.Add([]byte(smallYAML))
+	f.Add([]byte("name: &a x\nparties: *a\n? [b]\n: c\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := study.ParseYAML(b)
+		if err != nil {
+			return
+		}
+		out, err := c.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := study.DecodeContract(out); err != nil {
+			t.Fatalf("a parsed contract does not decode: %v", err)
+		}
+	})
+}
+
+func FuzzDecodeContract(f *testing.F) {
+	c, err := study.ParseYAML([]byte(smallYAML))
+	if err != nil {
+		f.Fatal(err)
+	}
+	b, err := c.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := study.DecodeContract(b)
+		if err != nil {
+			return
+		}
+		again, err := c.Encode()
+		if err != nil || string(again) != string(b) {
+			t.Fatalf("accepted another spelling: %v", err)
+		}
+	})
+}

@@ -1,0 +1,292 @@
+package study_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"concord/secret"
+	"concord/study"
+)
+
+func identity(t testing.TB, role study.Role, name string) *study.Identity {
+	t.Helper()
+	id, err := study.NewIdentity(role, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func TestStatement(t *testing.T) {
+	id := identity(t, study.RoleParty, "Nord-Klinik & Söhne")
+	b := id.Statement.Encode()
+	s, err := study.DecodeStatement(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Fingerprint() != study.HashOf(b) {
+		t.Error("the fingerprint is not the SHA-256 of the encoding")
+	}
+	other := identity(t, study.RoleParty, "Other")
+	for _, c := range []struct {
+		name    string
+		change  func(*study.Statement)
+		problem string
+	}{
+		{"another name", func(s *study.Statement) { s.Name = "Other" }, "identity signature does not verify"},
+		{"another role", func(s *study.Statement) { s.Role = study.RoleAnalyst }, "identity signature does not verify"},
+		{"another recipient", func(s *study.Statement) { s.Recipient = other.Statement.Recipient }, "identity signature does not verify"},
+		{"another TLS key", func(s *study.Statement) { s.TLSKey = other.Statement.TLSKey }, "identity signature does not verify"},
+		{"an approver slipped in", func(s *study.Statement) { s.ApproverKey = other.Statement.SigningKey }, "identity signature does not verify"},
+		{"short key", func(s *study.Statement) { s.SigningKey = s.SigningKey[1:] }, "signing key has 31 bytes"},
+		{"short mask key", func(s *study.Statement) { s.MaskKey = nil }, "mask key has 0 bytes"},
+		{"classic recipient", func(s *study.Statement) {
+			s.Recipient = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
+		}, "recipient"},
+		{"unknown format", func(s *study.Statement) { s.Format = 2 }, "format 2"},
+		{"unknown role", func(s *study.Statement) { s.Role = "observer" }, `role is "observer"`},
+		{"no name", func(s *study.Statement) { s.Name = "" }, "name is missing"},
+	} {
+		bad := *s
+		c.change(&bad)
+		_, err := study.DecodeStatement(bad.Encode())
+		wantProblem(t, c.name, err, c.problem)
+	}
+	_, err = study.DecodeStatement(append(b, '\n'))
+	wantProblem(t, "trailing byte", err, "not the canonical encoding")
+}
+
+func TestIdentityFile(t *testing.T) {
+	id := identity(t, study.RoleAnalyst, "Analyst")
+	file, err := id.EncodeSecret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := study.DecodeIdentity(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Statement.Fingerprint() != id.Statement.Fingerprint() || !again.TLSKey().Equal(id.TLSKey()) {
+		t.Error("the identity changed on its way through a file")
+	}
+
+	other, err := identity(t, study.RoleAnalyst, "Analyst").EncodeSecret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a, b map[string]json.RawMessage
+	if err := json.Unmarshal(file.Reveal(), &a); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(other.Reveal(), &b); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"signing_seed", "age_identity", "mask_key", "tls_key"} {
+		mixed := map[string]json.RawMessage{}
+		for k, v := range a {
+			mixed[k] = v
+		}
+		mixed[key] = b[key]
+		raw, err := json.Marshal(mixed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = study.DecodeIdentity(secret.NewBytes(raw))
+		wantProblem(t, key, err, "the keys do not belong to the statement")
+	}
+	_, err = study.DecodeIdentity(secret.NewBytes(file.Reveal()[:100]))
+	wantProblem(t, "truncated", err, "not complete JSON")
+}
+
+// TestIdentityDoesNotPrint looks for the private keys in everything that
+// printing an identity gives.
+func TestIdentityDoesNotPrint(t *testing.T) {
+	id := identity(t, study.RoleParty, "North")
+	file, err := id.EncodeSecret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys struct {
+		Signing []byte `json:"signing_seed"`
+		Age     string `json:"age_identity"`
+	}
+	if err := json.Unmarshal(file.Reveal(), &keys); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x"} {
+		fmt.Fprintf(&out, verb+verb, id, file)
+	}
+	if _, err := json.Marshal(id); err == nil {
+		t.Error("an identity was encoded as JSON")
+	}
+	for _, leak := range []string{keys.Age, base64.StdEncoding.EncodeToString(keys.Signing), fmt.Sprintf("%x", keys.Signing)} {
+		if strings.Contains(out.String(), leak) {
+			t.Error("a private key was printed")
+		}
+	}
+}
+
+func TestRoster(t *testing.T) {
+	c, err := study.ParseYAML([]byte(smallYAML))
+	if err != nil {
+		t.Fatal(err)
+	}
+	analyst := identity(t, study.RoleAnalyst, "Analyst")
+	var members []*study.Statement
+	var ids []*study.Identity
+	for _, name := range []string{"North", "East", "West"} {
+		id := identity(t, study.RoleParty, name)
+		ids, members = append(ids, id), append(members, id.Statement)
+	}
+	members = append(members, analyst.Statement)
+	r, err := study.NewRoster(c, 1, members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contract := study.HashOf([]byte("contract"))
+	epoch := r.Epoch(contract)
+
+	shuffled := slices.Clone(members)
+	slices.Reverse(shuffled)
+	r2, err := study.NewRoster(c, 1, shuffled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r2.Epoch(contract) != epoch {
+		t.Error("the epoch depends on the order of joining")
+	}
+	r3, err := study.NewRoster(c, 2, members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r3.Epoch(contract) == epoch || r.Epoch(study.HashOf(nil)) == epoch {
+		t.Error("the epoch does not depend on roster number and contract")
+	}
+	if len(r.Parties()) != 3 || r.Analyst().Fingerprint() != analyst.Statement.Fingerprint() {
+		t.Error("roles are mixed up")
+	}
+
+	twin := identity(t, study.RoleParty, "north")
+	for _, bad := range []struct {
+		name    string
+		members []*study.Statement
+		problem string
+	}{
+		{"one party short", members[1:], "has 1 analysts and 2 parties, the contract says 1 and 3"},
+		{"no analyst", members[:3], "has 0 analysts and 3 parties"},
+		{"one member twice", append(slices.Clone(members[:3]), members[0]), "have the same name"},
+		{"two names that sound alike", append([]*study.Statement{twin.Statement}, members...), "have the same name"},
+	} {
+		_, err := study.NewRoster(c, 1, bad.members)
+		wantProblem(t, bad.name, err, bad.problem)
+	}
+
+	yes := study.Confirm(ids[0], contract, epoch)
+	got, err := study.DecodeConfirmation(yes.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := got.Check(r, contract); err != nil {
+		t.Error(err)
+	}
+	wantProblem(t, "another contract", got.Check(r, study.HashOf(nil)), "confirmed contract")
+	wantProblem(t, "another roster", got.Check(r3, contract), "confirmed epoch")
+	wantProblem(t, "a stranger", study.Confirm(twin, contract, epoch).Check(r, contract), "not a member")
+	stolen := *got
+	stolen.Party = members[1].Fingerprint()
+	wantProblem(t, "in another's name", stolen.Check(r, contract), "confirmation signature does not verify")
+}
+
+// TestPhraseIsFrozen: two releases that show different words for one epoch
+// could not be compared over the telephone. Do not change these.
+func TestPhraseIsFrozen(t *testing.T) {
+	got := strings.Join(study.Phrase(study.HashOf([]byte("concord"))), " ")
+	const want = "exact loyal glare broken bean turkey naive pipe volume ceiling solution stereo"
+	if got != want {
+		t.Errorf("phrase is %q, want %q", got, want)
+	}
+}
+
+func TestSamePhrase(t *testing.T) {
+	phrase := study.Phrase(study.Hash{1})
+	full := strings.Join(phrase, " ")
+	short := make([]string, len(phrase))
+	for i, w := range phrase {
+		short[i] = w[:min(4, len(w))]
+	}
+	for typed, want := range map[string]bool{
+		full:                                 true,
+		strings.ToUpper(full):                true,
+		strings.ReplaceAll(full, " ", ",  "): true,
+		strings.Join(short, " "):             true,
+		strings.Join(phrase[:11], " "):       false,
+		full + " zoo":                        false,
+		strings.Join(append([]string{"zzzz"}, phrase[1:]...), " "):        false,
+		strings.Join(append([]string{phrase[0][:2]}, phrase[1:]...), " "): false,
+		"": false,
+	} {
+		if study.SamePhrase(phrase, typed) != want {
+			t.Errorf("SamePhrase(%q) = %v, want %v", typed, !want, want)
+		}
+	}
+}
+
+func TestInvite(t *testing.T) {
+	v := study.NewInvite("analyst.example:8443", study.HashOf([]byte("c")), study.HashOf([]byte("a")))
+	line := v.Line()
+	got, err := study.ParseInvite(" " + line + "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Address != v.Address || got.Contract != v.Contract || got.Analyst != v.Analyst || got.Line() != line {
+		t.Errorf("the invite changed on its way: %v", got)
+	}
+	if strings.Contains(fmt.Sprintf("%v %+v", v, v), line[strings.LastIndex(line, "/")+1:]) {
+		t.Error("an invite printed its secret")
+	}
+	for _, bad := range []struct{ name, line, problem string }{
+		{"empty", "", "begins with concord-invite/1/"},
+		{"another version", strings.Replace(line, "/1/", "/2/", 1), `version "2", this program reads version 1`},
+		{"cut", line[:len(line)-1], "damaged"},
+		{"cut at a slash", line[:strings.LastIndex(line, "/")], "has 5 parts"},
+		{"no port", strings.Replace(line, ":8443", "", 1), "must be host:port"},
+	} {
+		_, err := study.ParseInvite(bad.line)
+		wantProblem(t, bad.name, err, bad.problem)
+	}
+}
+
+func FuzzDecodeStatement(f *testing.F) {
+	f.Add(identity(f, study.RoleParty, "North").Statement.Encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := study.DecodeStatement(b)
+		if err == nil && s.Fingerprint() != study.HashOf(b) {
+			t.Fatal("accepted another spelling")
+		}
+	})
+}
+
+func FuzzDecodeConfirmation(f *testing.F) {
+	f.Add(study.Confirm(identity(f, study.RoleParty, "North"), study.Hash{1}, study.Hash{2}).Encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := study.DecodeConfirmation(b)
+		if err == nil && string(c.Encode()) != string(b) {
+			t.Fatal("accepted another spelling")
+		}
+	})
+}
+
+func FuzzParseInvite(f *testing.F) {
+	f.Add(study.NewInvite("[::1]:8443", study.Hash{1}, study.Hash{2}).Line())
+	f.Fuzz(func(t *testing.T, line string) {
+		v, err := study.ParseInvite(line)
+		if err == nil && v.Line() != strings.TrimSpace(line) {
+			t.Fatal("accepted another spelling")
+		}
+	})
+}
