@@ -334,6 +334,9 @@ func TestPolar(t *testing.T) {
 			if info.Rank != c.rank {
 				t.Errorf("rank %d, want %d", info.Rank, c.rank)
 			}
+			if (info.Cond >= 1) != (c.rank > 0) || info.Rank == min(size(c.a)) && c.rank > 0 && info.Cond != info.Largest/info.Smallest {
+				t.Errorf("condition number %g at rank %d", info.Cond, c.rank)
+			}
 			r, n := size(c.a)
 			if qr, qn := size(q); qr != r || qn != n {
 				t.Fatalf("shape %d × %d, want %d × %d", qr, qn, r, n)

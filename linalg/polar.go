@@ -13,6 +13,9 @@ type PolarInfo struct {
 	// Rank is the number of singular values above max(m, n)·2⁻⁵² times the
 	// largest.
 	Rank int
+	// Cond is s₁ / s_Rank, the condition number of M on its numerical rank; 0
+	// when Rank is 0.
+	Cond float64
 }
 
 // Polar returns the orthogonal polar factor Q (m × n) of m (m × n), from its
@@ -42,9 +45,13 @@ func Polar(m *mat.Dense) (q *mat.Dense, info PolarInfo, err error) {
 	}
 	q = new(mat.Dense)
 	q.Mul(u, v.T())
-	return q, PolarInfo{
+	info = PolarInfo{
 		Smallest: s[len(s)-1],
 		Largest:  s[0],
 		Rank:     NumericalRank(s, rows, cols, 0),
-	}, nil
+	}
+	if info.Rank > 0 {
+		info.Cond = s[0] / s[info.Rank-1]
+	}
+	return q, info, nil
 }

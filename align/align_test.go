@@ -1,0 +1,307 @@
+package align_test
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/align"
+	"concord/linalg"
+)
+
+func source(seed byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{seed}) }
+
+func mul(f ...mat.Matrix) *mat.Dense {
+	p := mat.DenseCopyOf(f[0])
+	for _, m := range f[1:] {
+		var next mat.Dense
+		next.Mul(p, m)
+		p = &next
+	}
+	return p
+}
+
+// difference is the largest element of |a − b|.
+func difference(a, b mat.Matrix) float64 {
+	var d mat.Dense
+	d.Sub(a, b)
+	return math.Max(mat.Max(&d), -mat.Min(&d))
+}
+
+// apart is the largest difference relative to the largest element of b.
+func apart(a, b mat.Matrix) float64 {
+	return difference(a, b) / math.Max(mat.Max(b), -mat.Min(b))
+}
+
+func eye(n int) *mat.Dense {
+	d := mat.NewDense(n, n, nil)
+	for i := range n {
+		d.Set(i, i, 1)
+	}
+	return d
+}
+
+func run(t testing.TB, method string, a []*mat.Dense, opt align.Options) *align.Result {
+	t.Helper()
+	r, err := align.Run(method, a, opt)
+	if err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	return r
+}
+
+// collaboration returns A_i G_i of every party.
+func collaboration(a []*mat.Dense, g []*mat.Dense) []*mat.Dense {
+	x := make([]*mat.Dense, len(a))
+	for i := range a {
+		x[i] = mul(a[i], g[i])
+	}
+	return x
+}
+
+// TestKnownAnswers compares with NumPy and SciPy (testdata/known.py) to 1e-8
+// of the largest element. The cases have condition numbers below 100, so two
+// exact codes agree to about 1e-12.
+func TestKnownAnswers(t *testing.T) {
+	data, err := os.ReadFile("testdata/known.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known struct {
+		Cases []struct {
+			Name, Method, Target string
+			Dim                  int
+			A, G                 [][][]float64
+			Residual, Objective  float64
+		}
+	}
+	if err := json.Unmarshal(data, &known); err != nil {
+		t.Fatal(err)
+	}
+	if len(known.Cases) == 0 {
+		t.Fatal("no cases")
+	}
+	for _, c := range known.Cases {
+		t.Run(c.Name, func(t *testing.T) {
+			var a []*mat.Dense
+			for _, x := range c.A {
+				a = append(a, dense(x))
+			}
+			src := splitMix(5)
+			r := run(t, c.Method, a, align.Options{Dim: c.Dim, Target: align.Target(c.Target), Source: &src})
+			if r.Method != c.Method || r.Dim != c.Dim || r.Target != align.Target(c.Target) {
+				t.Errorf("result says %s, %d, %s", r.Method, r.Dim, r.Target)
+			}
+			scale := 0.0 // of the aligned anchors, for the two sums of squares
+			for i, g := range c.G {
+				if e := apart(r.G[i], dense(g)); e > 1e-8 {
+					t.Errorf("G_%d differs by %g", i+1, e)
+				}
+				scale += math.Pow(mat.Norm(mul(a[i], r.G[i]), 2), 2)
+			}
+			if math.Abs(r.Residual-c.Residual) > 1e-8*scale {
+				t.Errorf("residual %g, want %g", r.Residual, c.Residual)
+			}
+			if math.Abs(r.Objective-c.Objective) > 1e-8*scale {
+				t.Errorf("objective %g, want %g", r.Objective, c.Objective)
+			}
+		})
+	}
+}
+
+func dense(rows [][]float64) *mat.Dense {
+	m := mat.NewDense(len(rows), len(rows[0]), nil)
+	for i, r := range rows {
+		m.SetRow(i, r)
+	}
+	return m
+}
+
+// splitMix is SplitMix64, the word source that testdata/known.py has too.
+type splitMix uint64
+
+func (s *splitMix) Uint64() uint64 {
+	*s += 0x9E3779B97F4A7C15
+	z := uint64(*s)
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}
+
+// TestInput holds that every method refuses the same bad input, naming the
+// party and the numbers.
+func TestInput(t *testing.T) {
+	src := source(1)
+	n := func(r, c int) *mat.Dense { return linalg.Normal(r, c, src) }
+	nan, inf := n(6, 2), n(6, 2)
+	nan.Set(2, 1, math.NaN())
+	inf.Set(5, 0, math.Inf(-1))
+	huge := n(6, 2)
+	huge.Scale(1e200, huge)
+	for _, method := range align.Methods() {
+		for _, c := range []struct {
+			name string
+			a    []*mat.Dense
+			opt  align.Options
+			want string
+		}{
+			{"no party", nil, align.Options{}, "at least one party"},
+			{"nil", []*mat.Dense{n(6, 2), nil}, align.Options{}, "A_2 has no rows or no columns"},
+			{"empty", []*mat.Dense{{}}, align.Options{}, "A_1 has no rows or no columns"},
+			{"rows differ", []*mat.Dense{n(6, 2), n(6, 2), n(5, 2)}, align.Options{}, "A_3 has 5 rows and A_1 has 6"},
+			{"wide", []*mat.Dense{n(3, 2), n(3, 4)}, align.Options{}, "A_2 has 4 columns, more than the 3 anchor rows"},
+			{"NaN", []*mat.Dense{n(6, 2), nan}, align.Options{}, "A_2: linalg: element at row 3, column 2 is not a finite number"},
+			{"infinity", []*mat.Dense{inf, n(6, 2)}, align.Options{}, "A_1: linalg: element at row 6, column 1 is not a finite number"},
+			{"negative dimension", []*mat.Dense{n(6, 2), n(6, 2)}, align.Options{Dim: -1}, "dimension -1, want"},
+			{"large dimension", []*mat.Dense{n(6, 2), n(6, 2)}, align.Options{Dim: 5}, "dimension 5, want"},
+			{"target", []*mat.Dense{n(6, 2)}, align.Options{Target: "mean"}, `target "mean" of method ` + method + ", want identity or random"},
+			{"no source", []*mat.Dense{n(6, 2)}, align.Options{Target: align.Random}, "needs a source"},
+		} {
+			if _, err := align.Run(method, c.a, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s, %s: error %v, want one with %q", method, c.name, err, c.want)
+			}
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		method string
+		a      []*mat.Dense
+		opt    align.Options
+		want   string
+	}{
+		{"unknown method", "umap", []*mat.Dense{n(6, 2)}, align.Options{}, `unknown method "umap", want one of odc, ls`},
+		{"ls, dimension", "ls", []*mat.Dense{n(6, 2), n(6, 1)}, align.Options{Dim: 4}, "want 1 to 3, the smaller of 6 anchor rows and 3 columns"},
+		{"odc, dimension", "odc", []*mat.Dense{n(6, 2), n(6, 2)}, align.Options{Dim: 1}, "dimension 1, want 2: method odc keeps"},
+		{"odc, columns", "odc", []*mat.Dense{n(6, 2), n(6, 2), n(6, 3)}, align.Options{}, "A_3 has 3 columns and A_1 has 2: method odc needs equal"},
+		{"odc, sigma", "odc", []*mat.Dense{n(6, 2)}, align.Options{Target: align.Sigma}, `target "sigma" of method odc, want identity or random`},
+		{"odc, overflow", "odc", []*mat.Dense{huge, huge}, align.Options{}, "A_1ᵀA_1"},
+	} {
+		if _, err := align.Run(c.method, c.a, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestResult checks over shapes what every method promises about its result:
+// sizes, defaults, unchanged arguments, and the two sums from their definitions.
+func TestResult(t *testing.T) {
+	for _, method := range align.Methods() {
+		for _, s := range shapes(t) {
+			if method == "odc" && !s.even() {
+				continue
+			}
+			t.Run(method+" "+s.name, func(t *testing.T) {
+				var before []*mat.Dense
+				for _, x := range s.a {
+					before = append(before, mat.DenseCopyOf(x))
+				}
+				r := run(t, method, s.a, align.Options{})
+				for i := range s.a {
+					if !mat.Equal(s.a[i], before[i]) {
+						t.Fatalf("A_%d was changed", i+1)
+					}
+				}
+				cols := s.cols()
+				if want := slices.Min(cols); r.Dim != want {
+					t.Errorf("default dimension %d, want %d", r.Dim, want)
+				}
+				if len(r.G) != len(s.a) || len(r.Ranks) != len(s.a) || len(r.Conds) != len(s.a) {
+					t.Fatalf("%d G, %d ranks, %d condition numbers for %d parties", len(r.G), len(r.Ranks), len(r.Conds), len(s.a))
+				}
+				for i, g := range r.G {
+					if gr, gc := g.Dims(); gr != cols[i] || gc != r.Dim {
+						t.Errorf("G_%d is %d × %d, want %d × %d", i+1, gr, gc, cols[i], r.Dim)
+					}
+					if (r.Conds[i] >= 1) != (r.Ranks[i] > 0) || math.IsInf(r.Conds[i], 0) {
+						t.Errorf("condition number %d is %g at rank %d", i+1, r.Conds[i], r.Ranks[i])
+					}
+				}
+				if s.deficient != (len(r.Warnings) > 0) {
+					t.Errorf("warnings %q, deficient %t", r.Warnings, s.deficient)
+				}
+				x := collaboration(s.a, r.G)
+				mean := mat.NewDense(x[0].RawMatrix().Rows, r.Dim, nil)
+				for _, xi := range x {
+					mean.Add(mean, xi)
+				}
+				mean.Scale(1/float64(len(x)), mean)
+				want, scale := 0.0, 0.0
+				for _, xi := range x {
+					scale += math.Pow(mat.Norm(xi, 2), 2)
+					var d mat.Dense
+					d.Sub(xi, mean)
+					want += math.Pow(mat.Norm(&d, 2), 2)
+				}
+				// Sums of squares are exact to eps for each of their terms, relative to
+				// the sum of ‖A_i G_i‖².
+				rows, _ := mean.Dims()
+				tol := float64(8*rows*r.Dim*len(x)) * linalg.Eps * scale
+				if math.Abs(r.Residual-want) > tol {
+					t.Errorf("residual %g, want %g", r.Residual, want)
+				}
+				if r.Objective < r.Residual-tol {
+					t.Errorf("objective %g is below the residual %g, and the mean is nearest to all", r.Objective, r.Residual)
+				}
+			})
+		}
+	}
+}
+
+// shape is a list of anchor representations.
+type shape struct {
+	name      string
+	a         []*mat.Dense
+	deficient bool // whether something is below full rank
+}
+
+func (s shape) cols() []int {
+	var cols []int
+	for _, x := range s.a {
+		_, c := x.Dims()
+		cols = append(cols, c)
+	}
+	return cols
+}
+
+func (s shape) even() bool {
+	cols := s.cols()
+	return slices.Min(cols) == slices.Max(cols)
+}
+
+func shapes(t testing.TB) []shape {
+	t.Helper()
+	src := source(7)
+	list := func(rows int, cols ...int) []*mat.Dense {
+		var a []*mat.Dense
+		for _, c := range cols {
+			a = append(a, linalg.Normal(rows, c, src))
+		}
+		return a
+	}
+	low := func(rows, rank, cols int) *mat.Dense {
+		return mul(linalg.Normal(rows, rank, src), linalg.Normal(rank, cols, src))
+	}
+	stride := linalg.Normal(9, 9, src)
+	return []shape{
+		{"1 x 1, one party", list(1, 1), false},
+		{"1 x 1, three parties", list(1, 1, 1, 1), false},
+		{"one column", list(6, 1, 1), false},
+		{"one party", list(6, 3), false},
+		{"tall", list(40, 4, 4, 4), false},
+		{"square", list(4, 4, 4, 4), false},
+		{"many parties", list(10, slices.Repeat([]int{3}, 20)...), false},
+		{"uneven", list(20, 5, 2, 3), false},
+		{"uneven, more columns than rows", list(5, 5, 2, 3), false},
+		{"views", []*mat.Dense{stride.Slice(0, 8, 1, 4).(*mat.Dense), stride.Slice(1, 9, 6, 9).(*mat.Dense)}, false},
+		{"second deficient", []*mat.Dense{linalg.Normal(20, 4, src), low(20, 2, 4), linalg.Normal(20, 4, src)}, true},
+		{"first deficient", []*mat.Dense{low(20, 1, 4), linalg.Normal(20, 4, src)}, true},
+		{"second zero", []*mat.Dense{linalg.Normal(9, 2, src), mat.NewDense(9, 2, nil)}, true},
+		{"all zero", []*mat.Dense{mat.NewDense(5, 2, nil), mat.NewDense(5, 2, nil)}, true},
+	}
+}
