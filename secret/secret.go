@@ -26,22 +26,31 @@ var ErrEncode = errors.New("secret: refused to encode a secret value")
 
 // Bytes is a secret byte string, for example a seed or a private key. It is
 // a value that shares its storage when copied. The zero value is empty.
-type Bytes struct{ b []byte }
+//
+// The bytes hide behind a function because fmt, which prints the fields of any
+// struct it meets, calls no method of a value in an unexported field and would
+// print a slice there. Of a function it can print only the address.
+type Bytes struct{ get func() []byte }
 
 // NewBytes takes ownership of b: the caller must not keep or change it.
-func NewBytes(b []byte) Bytes { return Bytes{b} }
+func NewBytes(b []byte) Bytes { return Bytes{func() []byte { return b }} }
 
 // Reveal returns the secret itself, not a copy.
-func (s Bytes) Reveal() []byte { return s.b }
+func (s Bytes) Reveal() []byte {
+	if s.get == nil {
+		return nil
+	}
+	return s.get()
+}
 
 // Len is the number of bytes.
-func (s Bytes) Len() int { return len(s.b) }
+func (s Bytes) Len() int { return len(s.Reveal()) }
 
 // Erase overwrites the bytes with zeros. Copies made elsewhere stay.
-func (s Bytes) Erase() { clear(s.b) }
+func (s Bytes) Erase() { clear(s.Reveal()) }
 
 // String says only how long the secret is.
-func (s Bytes) String() string { return fmt.Sprintf("secret(%d bytes)", len(s.b)) }
+func (s Bytes) String() string { return fmt.Sprintf("secret(%d bytes)", s.Len()) }
 
 // Format prints like String whatever the verb.
 func (s Bytes) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) }
@@ -56,27 +65,34 @@ func (s Bytes) MarshalText() ([]byte, error) { return nil, ErrEncode }
 func (s Bytes) MarshalBinary() ([]byte, error) { return nil, ErrEncode }
 
 // Matrix is a secret matrix, for example raw rows (n × m), the anchor
-// (a × m) or a basis (m × l). The zero value has no rows and no columns.
-type Matrix struct{ m *mat.Dense }
+// (a × m) or a basis (m × l). The zero value has no rows and no columns. It hides
+// the matrix as Bytes hides its bytes.
+type Matrix struct{ get func() *mat.Dense }
 
 // NewMatrix takes ownership of m: the caller must not keep or change it.
-func NewMatrix(m *mat.Dense) Matrix { return Matrix{m} }
+func NewMatrix(m *mat.Dense) Matrix { return Matrix{func() *mat.Dense { return m }} }
 
 // Reveal returns the matrix itself, not a copy; nil for the zero value.
-func (s Matrix) Reveal() *mat.Dense { return s.m }
+func (s Matrix) Reveal() *mat.Dense {
+	if s.get == nil {
+		return nil
+	}
+	return s.get()
+}
 
 // Dims returns the number of rows and columns.
 func (s Matrix) Dims() (rows, cols int) {
-	if s.m == nil || s.m.IsEmpty() {
+	m := s.Reveal()
+	if m == nil || m.IsEmpty() {
 		return 0, 0
 	}
-	return s.m.Dims()
+	return m.Dims()
 }
 
 // Erase overwrites every element with zero. Copies made elsewhere stay.
 func (s Matrix) Erase() {
-	if s.m != nil && !s.m.IsEmpty() {
-		s.m.Zero()
+	if m := s.Reveal(); m != nil && !m.IsEmpty() {
+		m.Zero()
 	}
 }
 

@@ -26,16 +26,25 @@ func TestNothingPrints(t *testing.T) {
 		Seed: secret.NewBytes([]byte("hunter2")),
 		Rows: secret.NewMatrix(mat.NewDense(2, 2, []float64{31.25, 31.25, 31.25, 31.25})),
 	}
+	// fmt calls no method of what lies in unexported fields.
+	type inner struct {
+		seed secret.Bytes
+		rows secret.Matrix
+		both *holder
+	}
+	hidden := inner{h.Seed, h.Rows, &h}
 	var out strings.Builder
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%T"} {
 		fmt.Fprintf(&out, verb+"\n", h)
 		fmt.Fprintf(&out, verb+"\n", &h)
 		fmt.Fprintf(&out, verb+verb+"\n", h.Seed, h.Rows)
+		fmt.Fprintf(&out, verb+verb+"\n", hidden, &hidden)
+		fmt.Fprintf(&out, verb+"\n", []any{hidden, map[string]inner{"x": hidden}})
 	}
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	log.Info("x", "seed", h.Seed, "rows", h.Rows, "all", h)
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "seed", h.Seed, "rows", h.Rows, "all", h)
-	for _, leak := range []string{"hunter2", "31.25", "68756e74657232", "104 117 110"} {
+	for _, leak := range []string{"hunter2", "31.25", "68756e74657232", "104 117 110", "[104, 117", "0x68"} {
 		if strings.Contains(out.String(), leak) {
 			t.Errorf("a secret was printed: found %q", leak)
 		}

@@ -134,13 +134,18 @@ func DecodeStatement(b []byte) (*Statement, error) {
 func CheckName(name string) error { return checkText("the participant's name", name) }
 
 // Identity is a participant's secret side: its statement and the private keys
-// behind it. It prints only its name and fingerprint.
+// behind it. It prints only its name and fingerprint; the keys hide behind a
+// function, of which fmt can print nothing (see package secret).
 type Identity struct {
 	Statement *Statement
-	signing   secret.Bytes // Ed25519 seed
-	age       *age.HybridIdentity
-	mask      secret.Bytes // X25519 scalar
-	tls       *ecdsa.PrivateKey
+	keys      func() *privateKeys
+}
+
+type privateKeys struct {
+	signing []byte // Ed25519 seed
+	age     *age.HybridIdentity
+	mask    []byte // X25519 scalar
+	tls     *ecdsa.PrivateKey
 }
 
 // String names the identity without its keys.
@@ -173,51 +178,48 @@ func NewIdentity(role Role, name string) (*Identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("study: TLS key: %w", err)
 	}
-	id := &Identity{
-		signing: secret.NewBytes(seed),
-		age:     recipient,
-		mask:    secret.NewBytes(mask.Bytes()),
-		tls:     tlsKey,
-	}
-	return id, id.makeStatement(role, name)
+	return newIdentity(role, name, &privateKeys{signing: seed, age: recipient, mask: mask.Bytes(), tls: tlsKey}, nil)
 }
 
-func (id *Identity) makeStatement(role Role, name string) error {
-	mask, err := ecdh.X25519().NewPrivateKey(id.mask.Reveal())
+// newIdentity signs the statement that follows from the keys.
+func newIdentity(role Role, name string, keys *privateKeys, approver []byte) (*Identity, error) {
+	mask, err := ecdh.X25519().NewPrivateKey(keys.mask)
 	if err != nil {
-		return fmt.Errorf("study: mask key: %w", err)
+		return nil, fmt.Errorf("study: mask key: %w", err)
 	}
-	tlsKey, err := TLSKeyHash(&id.tls.PublicKey)
+	tlsKey, err := TLSKeyHash(&keys.tls.PublicKey)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	id := &Identity{keys: func() *privateKeys { return keys }}
 	s := &Statement{
-		Format:     1,
-		Role:       role,
-		Name:       name,
-		SigningKey: id.SigningKey().Public().(ed25519.PublicKey),
-		Recipient:  id.age.Recipient().String(),
-		MaskKey:    mask.PublicKey().Bytes(),
-		TLSKey:     tlsKey,
+		Format:      1,
+		Role:        role,
+		Name:        name,
+		SigningKey:  id.SigningKey().Public().(ed25519.PublicKey),
+		Recipient:   keys.age.Recipient().String(),
+		MaskKey:     mask.PublicKey().Bytes(),
+		TLSKey:      tlsKey,
+		ApproverKey: approver,
 	}
 	s.Signature = id.Sign(SignIdentity, s.signedPart())
 	id.Statement = s
-	return nil
+	return id, nil
 }
 
 // SigningKey returns the Ed25519 private key.
 func (id *Identity) SigningKey() ed25519.PrivateKey {
-	return ed25519.NewKeyFromSeed(id.signing.Reveal())
+	return ed25519.NewKeyFromSeed(id.keys().signing)
 }
 
 // Sign signs b for one purpose with the identity's signing key.
 func (id *Identity) Sign(purpose string, b []byte) []byte { return Sign(id.SigningKey(), purpose, b) }
 
 // AgeIdentity opens what was sealed to the statement's recipient.
-func (id *Identity) AgeIdentity() age.Identity { return id.age }
+func (id *Identity) AgeIdentity() age.Identity { return id.keys().age }
 
 // TLSKey is the private key behind the statement's TLSKey.
-func (id *Identity) TLSKey() *ecdsa.PrivateKey { return id.tls }
+func (id *Identity) TLSKey() *ecdsa.PrivateKey { return id.keys().tls }
 
 // TLSKeyHash is the SHA-256 of a public key's SubjectPublicKeyInfo, by which a
 // statement pins it.
@@ -242,16 +244,17 @@ type identityFile struct {
 // EncodeSecret returns the private keys for storage in a file that only its
 // owner can read. Nothing else may be done with the result.
 func (id *Identity) EncodeSecret() (secret.Bytes, error) {
-	der, err := x509.MarshalPKCS8PrivateKey(id.tls)
+	keys := id.keys()
+	der, err := x509.MarshalPKCS8PrivateKey(keys.tls)
 	if err != nil {
 		return secret.Bytes{}, fmt.Errorf("study: TLS key: %w", err)
 	}
 	b, err := json.Marshal(identityFile{
 		Format:    1,
 		Statement: id.Statement.Encode(),
-		Signing:   id.signing.Reveal(),
-		Age:       id.age.String(),
-		Mask:      id.mask.Reveal(),
+		Signing:   keys.signing,
+		Age:       keys.age.String(),
+		Mask:      keys.mask,
 		TLS:       der,
 	})
 	return secret.NewBytes(b), err
@@ -277,8 +280,8 @@ func DecodeIdentity(b secret.Bytes) (*Identity, error) {
 	if len(f.Signing) != ed25519.SeedSize || len(f.Mask) != 32 {
 		return nil, broken("a key has the wrong length")
 	}
-	id := &Identity{signing: secret.NewBytes(f.Signing), mask: secret.NewBytes(f.Mask)}
-	if id.age, err = age.ParseHybridIdentity(f.Age); err != nil {
+	keys := &privateKeys{signing: f.Signing, mask: f.Mask}
+	if keys.age, err = age.ParseHybridIdentity(f.Age); err != nil {
 		return nil, broken("the age identity does not parse")
 	}
 	key, err := x509.ParsePKCS8PrivateKey(f.TLS)
@@ -286,14 +289,13 @@ func DecodeIdentity(b secret.Bytes) (*Identity, error) {
 		return nil, broken("the TLS key does not parse")
 	}
 	var ok bool
-	if id.tls, ok = key.(*ecdsa.PrivateKey); !ok {
+	if keys.tls, ok = key.(*ecdsa.PrivateKey); !ok {
 		return nil, broken("the TLS key is not ECDSA")
 	}
-	if err := id.makeStatement(stated.Role, stated.Name); err != nil {
+	id, err := newIdentity(stated.Role, stated.Name, keys, stated.ApproverKey)
+	if err != nil {
 		return nil, broken("a key does not belong to its kind")
 	}
-	id.Statement.ApproverKey = stated.ApproverKey
-	id.Statement.Signature = id.Sign(SignIdentity, id.Statement.signedPart())
 	if id.Statement.Fingerprint() != stated.Fingerprint() {
 		return nil, broken("the keys do not belong to the statement")
 	}

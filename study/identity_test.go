@@ -120,11 +120,12 @@ func TestIdentityDoesNotPrint(t *testing.T) {
 	var out strings.Builder
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x"} {
 		fmt.Fprintf(&out, verb+verb, id, file)
+		fmt.Fprintf(&out, verb+verb, struct{ id *study.Identity }{id}, struct{ id study.Identity }{*id})
 	}
 	if _, err := json.Marshal(id); err == nil {
 		t.Error("an identity was encoded as JSON")
 	}
-	for _, leak := range []string{keys.Age, base64.StdEncoding.EncodeToString(keys.Signing), fmt.Sprintf("%x", keys.Signing)} {
+	for _, leak := range []string{keys.Age, base64.StdEncoding.EncodeToString(keys.Signing), fmt.Sprintf("%x", keys.Signing), fmt.Sprint(keys.Signing)[1:40]} {
 		if strings.Contains(out.String(), leak) {
 			t.Error("a private key was printed")
 		}

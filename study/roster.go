@@ -31,23 +31,15 @@ func NewRoster(c *Contract, number int, members []*Statement) (*Roster, error) {
 	if number < 1 {
 		return nil, fmt.Errorf("study: roster number is %d, must be at least 1", number)
 	}
-	seen := map[string]string{}
 	analysts := 0
-	for _, s := range r.Members {
+	for i, s := range r.Members {
 		if s.Role == RoleAnalyst {
 			analysts++
 		}
-		for _, own := range []struct{ what, value string }{
-			{"name", strings.ToLower(s.Name)},
-			{"signing key", string(s.SigningKey)},
-			{"mask key", string(s.MaskKey)},
-			{"TLS key", string(s.TLSKey[:])},
-			{"age recipient", s.Recipient},
-		} {
-			if other, ok := seen[own.what+own.value]; ok {
-				return nil, fmt.Errorf("study: %q and %q have the same %s", other, s.Name, own.what)
+		for _, other := range r.Members[:i] {
+			if what := SharedKey(other, s); what != "" {
+				return nil, fmt.Errorf("study: %q and %q have the same %s", other.Name, s.Name, what)
 			}
-			seen[own.what+own.value] = s.Name
 		}
 	}
 	if analysts != 1 || len(r.Members)-analysts != c.Parties {
@@ -55,6 +47,25 @@ func NewRoster(c *Contract, number int, members []*Statement) (*Roster, error) {
 			analysts, len(r.Members)-analysts, c.Parties)
 	}
 	return r, nil
+}
+
+// SharedKey names what two participants may not share and do, or returns "".
+// Names that differ only in case sound alike on the telephone and count as the
+// same.
+func SharedKey(a, b *Statement) string {
+	switch {
+	case strings.EqualFold(a.Name, b.Name):
+		return "name"
+	case bytes.Equal(a.SigningKey, b.SigningKey):
+		return "signing key"
+	case bytes.Equal(a.MaskKey, b.MaskKey):
+		return "mask key"
+	case a.TLSKey == b.TLSKey:
+		return "TLS key"
+	case a.Recipient == b.Recipient:
+		return "age recipient"
+	}
+	return ""
 }
 
 // Analyst returns the analyst's statement.
