@@ -1,0 +1,164 @@
+package npy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// DefaultBytes is the limit on decoded data when Limits.Bytes is 0: 16 GiB.
+const DefaultBytes = 16 << 30
+
+// chunk is how many elements are decoded at a time; with 8 bytes each the two
+// buffers fit into a second-level cache.
+const chunk = 8 << 10
+
+// Limits bounds what a file may claim. The zero value bounds only the memory.
+type Limits struct {
+	// Rows and Cols are the most that are read; 0 means any number.
+	Rows, Cols int
+	// Bytes is the most memory that the decoded array may take, 8 bytes for
+	// every element; 0 means DefaultBytes.
+	Bytes int64
+	// Input is the size of the file where the caller knows it, else 0. Then the
+	// header is compared with it before anything is read, and memory is taken
+	// at once. Without it memory grows with the data that are there, up to
+	// half as much again as they need.
+	Input int64
+}
+
+// ReadMatrix reads a whole file as a matrix; a one-dimensional array becomes a
+// column. Integers must be exact in float64. An array without rows or without
+// columns comes back as the empty matrix, which has neither.
+//
+// Errors: a header that is malformed, beyond the limits, or that does not agree
+// with the number of bytes that follow.
+//
+// Cost: one pass; for Fortran order a second copy of the array.
+func ReadMatrix(r io.Reader, lim Limits) (*mat.Dense, error) {
+	h, d, err := readHeader(r, lim)
+	if err != nil {
+		return nil, err
+	}
+	values, err := read(r, h, d.size, lim, d.floats)
+	if err != nil {
+		return nil, err
+	}
+	rows, cols := dims(h)
+	if rows == 0 || cols == 0 {
+		return &mat.Dense{}, nil
+	}
+	if h.Fortran && rows > 1 && cols > 1 {
+		return mat.DenseCopyOf(mat.NewDense(cols, rows, values).T()), nil
+	}
+	return mat.NewDense(rows, cols, values), nil
+}
+
+// ReadInts reads a whole file of integers or booleans with one column. Errors
+// are those of ReadMatrix, and a type of floats.
+func ReadInts(r io.Reader, lim Limits) ([]int64, error) {
+	h, d, err := readHeader(r, lim)
+	if err != nil {
+		return nil, err
+	}
+	if d.kind == 'f' {
+		return nil, fmt.Errorf("npy: dtype %q holds floats, integers are wanted", h.Dtype)
+	}
+	if len(h.Shape) == 2 && h.Shape[1] != 1 {
+		return nil, fmt.Errorf("npy: shape %s, one column is wanted", h.shape())
+	}
+	return read(r, h, d.size, lim, d.ints)
+}
+
+// dims is the shape as a matrix.
+func dims(h Header) (rows, cols int) {
+	if len(h.Shape) == 1 {
+		return h.Shape[0], 1
+	}
+	return h.Shape[0], h.Shape[1]
+}
+
+// readHeader reads the header and compares it with the limits.
+func readHeader(r io.Reader, lim Limits) (Header, dtype, error) {
+	h, err := ReadHeader(r)
+	if err != nil {
+		return h, dtype{}, err
+	}
+	d, err := parseDtype(h.Dtype)
+	if err != nil {
+		return h, d, err
+	}
+	if n := len(h.Shape); n != 1 && n != 2 {
+		return h, d, fmt.Errorf("npy: shape %s has %d dimensions, must have 1 or 2", h.shape(), n)
+	}
+	rows, cols := dims(h)
+	most := lim.Bytes
+	if most == 0 {
+		most = DefaultBytes
+	}
+	most = min(most, math.MaxInt) // where int has 32 bits
+	switch {
+	case lim.Rows > 0 && rows > lim.Rows:
+		err = fmt.Errorf("npy: shape %s: %d rows, at most %d are read", h.shape(), rows, lim.Rows)
+	case lim.Cols > 0 && cols > lim.Cols:
+		err = fmt.Errorf("npy: shape %s: %d columns, at most %d are read", h.shape(), cols, lim.Cols)
+	case h.Elements() > most/8:
+		err = fmt.Errorf("npy: shape %s takes %d elements of 8 bytes, at most %d bytes are read", h.shape(), h.Elements(), most)
+	case lim.Input > 0 && lim.Input != h.Bytes():
+		err = wrongSize(h, max(0, lim.Input-h.DataOffset))
+	}
+	return h, d, err
+}
+
+func wrongSize(h Header, there int64) error {
+	return fmt.Errorf("npy: shape %s needs %d bytes of data, %d are there", h.shape(), h.DataBytes(), there)
+}
+
+// read decodes all elements of a header within the limits, and makes sure that
+// nothing follows them.
+func read[T any](r io.Reader, h Header, size int, lim Limits, decode func([]T, []byte) error) ([]T, error) {
+	n := int(h.Elements())
+	first := chunk
+	if lim.Input > 0 {
+		first = n
+	}
+	values := make([]T, 0, min(n, first))
+	buf := make([]byte, min(n, chunk)*size)
+	for len(values) < n {
+		done := len(values)
+		step := min(n-done, chunk)
+		if done+step > cap(values) {
+			grown := make([]T, done, min(n, done+max(step, done/2)))
+			copy(grown, values)
+			values = grown
+		}
+		step = min(step, cap(values)-done)
+		part := buf[:step*size]
+		if k, err := io.ReadFull(r, part); err == io.EOF || err == io.ErrUnexpectedEOF {
+			return nil, wrongSize(h, int64(done)*int64(size)+int64(k))
+		} else if err != nil {
+			return nil, err
+		}
+		values = values[:done+step]
+		if err := decode(values[done:], part); err != nil {
+			var e elementError
+			if errors.As(err, &e) {
+				e.at += done
+				return nil, e
+			}
+			return nil, err
+		}
+	}
+	var one [1]byte
+	switch _, err := io.ReadFull(r, one[:]); err {
+	case io.EOF:
+		return values, nil
+	case nil:
+		return nil, fmt.Errorf("npy: shape %s needs %d bytes of data, more are there", h.shape(), h.DataBytes())
+	default:
+		return nil, err
+	}
+}
