@@ -1,0 +1,134 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// MaxProblems is how many problems of one file are collected before reading
+// stops, so that a person mends the file in one go.
+const MaxProblems = 20
+
+// CellError is one problem of a file. It never holds the content of a cell.
+type CellError struct {
+	// File is the file's name as it was given.
+	File string
+	// Line is the physical line from 1, the header's included; 0 where the
+	// problem is the whole file's.
+	Line int
+	// Column is the field from 1; 0 where the problem is the whole line's.
+	Column int
+	// Name is the column's name in the contract, or "".
+	Name string
+	// Problem says what is wrong and what would be right.
+	Problem string
+	// Hint is a cure, or "".
+	Hint string
+
+	cause error
+}
+
+// Error says where and what: "patients.csv: line 17, column 4 (age): …".
+func (e *CellError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ": line %d", e.Line)
+	}
+	if e.Column > 0 {
+		fmt.Fprintf(&b, ", column %d", e.Column)
+		if e.Name != "" {
+			fmt.Fprintf(&b, " (%s)", e.Name)
+		}
+	}
+	b.WriteString(": ")
+	b.WriteString(e.Problem)
+	return b.String()
+}
+
+// Unwrap returns what the reader of the file reported, or nil.
+func (e *CellError) Unwrap() error { return e.cause }
+
+// Errors holds the problems of one file, at least one and at most MaxProblems,
+// in the order of the file.
+type Errors struct {
+	Problems []*CellError
+	// Stopped says that reading ended at MaxProblems: there may be more.
+	Stopped bool
+}
+
+// Error lists the problems, one a line.
+func (e *Errors) Error() string {
+	lines := make([]string, 0, len(e.Problems)+1)
+	for _, p := range e.Problems {
+		lines = append(lines, p.Error())
+	}
+	if e.Stopped {
+		lines = append(lines, fmt.Sprintf("%s: reading stopped after %s, there may be more", e.Problems[0].File, count(len(e.Problems), "problem")))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Hint lists the different cures in the order of the problems, separated by
+// semicolons; "" if none is known.
+func (e *Errors) Hint() string {
+	var hints []string
+	for _, p := range e.Problems {
+		if p.Hint != "" && !slices.Contains(hints, p.Hint) {
+			hints = append(hints, p.Hint)
+		}
+	}
+	return strings.Join(hints, "; ")
+}
+
+// Unwrap returns the problems.
+func (e *Errors) Unwrap() []error {
+	errs := make([]error, len(e.Problems))
+	for i, p := range e.Problems {
+		errs[i] = p
+	}
+	return errs
+}
+
+// problems collects the problems of one file.
+type problems struct {
+	file string
+	list []*CellError
+}
+
+func (p *problems) add(e CellError) {
+	if p.full() {
+		return
+	}
+	e.File = p.file
+	p.list = append(p.list, &e)
+}
+
+func (p *problems) full() bool { return len(p.list) == MaxProblems }
+
+// err returns all problems as one error, or nil if there are none. stopped says
+// that the rest of the file was not looked at.
+func (p *problems) err(stopped bool) error {
+	if len(p.list) == 0 {
+		return nil
+	}
+	return &Errors{Problems: p.list, Stopped: stopped}
+}
+
+// listNames joins names for people, the first twenty of them.
+func listNames(names []string) string {
+	const most = 20
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// count says "1 row" or "2 rows".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

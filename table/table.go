@@ -1,0 +1,193 @@
+// Package table reads a site's rows into numbers, as the contract describes
+// them, and refuses what does not fit with file, line and column.
+//
+// Start with [OpenCSV] or [ReadCSV]. The result, a [Table], holds the raw rows
+// in the contract's order of features; [Table.Standardised] is what a party
+// projects.
+//
+// The rows are secret. Nothing in this package prints, logs or puts into an
+// error the content of a cell: errors say where it is and what is wrong with
+// it. Names in a header are not cells and are shown, unless the first line looks
+// like a row.
+//
+// This version reads comma-separated text with complete rows. It does not
+// impute, encode categories or convert units.
+package table
+
+import (
+	"fmt"
+	"log/slog"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/secret"
+	"concord/study"
+)
+
+// Table holds n rows that fit a contract with m features. It prints only its
+// size. A Table does not change, except through Erase.
+type Table struct {
+	contract *study.Contract
+	x        secret.Matrix
+	// target hides behind a function, of which fmt can print nothing (see
+	// package secret).
+	target func() *target
+	lines  []int
+	// outside counts, for each feature, the values outside its range.
+	outside []int
+}
+
+// target is the label column: one of the two, or neither.
+type target struct {
+	classes []int
+	values  []float64
+}
+
+func newTable(c *study.Contract, data []float64, y *target, lines, outside []int) *Table {
+	x := &mat.Dense{}
+	if len(lines) > 0 {
+		x = mat.NewDense(len(lines), c.M(), data)
+	}
+	return &Table{
+		contract: c,
+		x:        secret.NewMatrix(x),
+		target:   func() *target { return y },
+		lines:    lines,
+		outside:  outside,
+	}
+}
+
+// Rows is n.
+func (t *Table) Rows() int { return len(t.lines) }
+
+// X returns the raw rows (n × m), features in the contract's order: the matrix
+// itself, not a copy.
+func (t *Table) X() secret.Matrix { return t.x }
+
+// Standardised returns a new matrix (n × m) with each feature centred and
+// scaled as the contract says, in O(n m):
+//
+//	zᵢⱼ = (xᵢⱼ - centreⱼ) / scaleⱼ
+func (t *Table) Standardised() secret.Matrix {
+	n, m := t.x.Dims()
+	if n == 0 {
+		return secret.NewMatrix(&mat.Dense{})
+	}
+	centre, scale := t.contract.Standardisation()
+	z := mat.NewDense(n, m, nil)
+	for i := range n {
+		from, to := t.x.Reveal().RawRowView(i), z.RawRowView(i)
+		for j, x := range from {
+			to[j] = (x - centre[j]) / scale[j]
+		}
+	}
+	return secret.NewMatrix(z)
+}
+
+// Labels returns the class of each row as an index into the contract's
+// Label.Levels: the slice itself, not a copy. It is nil where the label is a
+// number or was not read.
+func (t *Table) Labels() []int { return t.target().classes }
+
+// Values returns the label of each row where it is a number: the slice itself,
+// not a copy. It is nil where the label is a class or was not read.
+func (t *Table) Values() []float64 { return t.target().values }
+
+// ClassCounts returns how many rows each of the contract's levels has, or nil
+// where there are no classes.
+func (t *Table) ClassCounts() []int {
+	labels := t.Labels()
+	if labels == nil {
+		return nil
+	}
+	counts := make([]int, len(t.contract.Label.Levels))
+	for _, k := range labels {
+		counts[k]++
+	}
+	return counts
+}
+
+// Constant returns the indices of the features that have one and the same value
+// in all rows. A table of one row is constant throughout; one of none is not.
+func (t *Table) Constant() []int {
+	n, m := t.x.Dims()
+	var constant []int
+features:
+	for j := range m {
+		first := t.x.Reveal().At(0, j)
+		for i := 1; i < n; i++ {
+			if t.x.Reveal().At(i, j) != first {
+				continue features
+			}
+		}
+		constant = append(constant, j)
+	}
+	return constant
+}
+
+// OutOfRange returns, for each feature, how many values lie outside the
+// contract's range. All are 0 unless Options.AllowOutOfRange was set.
+func (t *Table) OutOfRange() []int { return t.outside }
+
+// Line is the physical line of the file, from 1, on which row i, from 0, begins.
+func (t *Table) Line(i int) int { return t.lines[i] }
+
+// Subset returns a copy of the rows whose indices, from 0, are given, in that
+// order; an index may occur more than once. It panics if one is out of range.
+func (t *Table) Subset(rows []int) *Table {
+	m, y := t.contract.M(), t.target()
+	data := make([]float64, 0, len(rows)*m)
+	lines := make([]int, 0, len(rows))
+	outside := make([]int, m)
+	sub := new(target)
+	if y.classes != nil {
+		sub.classes = make([]int, 0, len(rows))
+	}
+	if y.values != nil {
+		sub.values = make([]float64, 0, len(rows))
+	}
+	for _, i := range rows {
+		if i < 0 || i >= t.Rows() {
+			panic(fmt.Sprintf("table: Subset: row %d of a table with %d rows", i, t.Rows()))
+		}
+		x := t.x.Reveal().RawRowView(i)
+		data = append(data, x...)
+		lines = append(lines, t.lines[i])
+		for j, f := range t.contract.Features {
+			if !inside(x[j], f.Range) {
+				outside[j]++
+			}
+		}
+		if y.classes != nil {
+			sub.classes = append(sub.classes, y.classes[i])
+		}
+		if y.values != nil {
+			sub.values = append(sub.values, y.values[i])
+		}
+	}
+	return newTable(t.contract, data, sub, lines, outside)
+}
+
+// Erase overwrites rows and labels with zeros. Copies made elsewhere stay.
+func (t *Table) Erase() {
+	t.x.Erase()
+	clear(t.target().classes)
+	clear(t.target().values)
+}
+
+// String says only the shape.
+func (t *Table) String() string {
+	return fmt.Sprintf("table(%d rows × %d features)", t.Rows(), t.contract.M())
+}
+
+// Format prints like String whatever the verb.
+func (t *Table) Format(f fmt.State, _ rune) { fmt.Fprint(f, t.String()) }
+
+// LogValue prints like String in structured logs.
+func (t *Table) LogValue() slog.Value { return slog.StringValue(t.String()) }
+
+// MarshalText refuses with [secret.ErrEncode]. encoding/json uses it too.
+func (t *Table) MarshalText() ([]byte, error) { return nil, secret.ErrEncode }
+
+// MarshalBinary refuses with [secret.ErrEncode]. encoding/gob uses it too.
+func (t *Table) MarshalBinary() ([]byte, error) { return nil, secret.ErrEncode }
