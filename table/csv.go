@@ -71,7 +71,7 @@ func ReadCSV(r io.Reader, name string, c *study.Contract, opt Options) (*Table, 
 	p := &problems{file: name}
 	src, problem := newSource(r, c.M()+1)
 	if problem == nil {
-		problem = checkDelimiter(src.firstLine(), c)
+		problem = checkFirstLine(src.firstLine(), c)
 	}
 	if problem != nil {
 		p.add(*problem)

@@ -22,9 +22,12 @@ const (
 	hintHeader   = "the first line must be the header with the columns' names"
 )
 
-// checkDelimiter recognises text with other separators than commas by its first
-// line, before it is taken for one wide column.
-func checkDelimiter(first string, c *study.Contract) *CellError {
+// checkFirstLine recognises text with other separators or line ends than are
+// read, before it is taken for one wide column or a header with rows in it.
+func checkFirstLine(first string, c *study.Contract) *CellError {
+	if strings.Contains(first, "\r") {
+		return &CellError{Line: 1, Problem: "the lines end with carriage returns only", Hint: "save the file with line feeds (Unix) or both (Windows)"}
+	}
 	name := strings.Trim(strings.TrimSpace(first), `"`)
 	known := name == c.Label.Name
 	for _, f := range c.Features {
@@ -117,8 +120,6 @@ func noneKnown(header []string, c *study.Contract) CellError {
 	switch {
 	case strings.HasPrefix(strings.ToLower(header[0]), "sep="):
 		e.Problem, e.Hint = "the first line is not the header; it names the separator", "remove the first line"
-	case strings.Contains(strings.Join(header, ""), "\r"):
-		e.Problem, e.Hint = "the lines end with carriage returns only", "save the file with line feeds (Unix) or both (Windows)"
 	case values > 0:
 		e.Problem = fmt.Sprintf("the header is missing: the first line has %s and none of the contract's names", count(values, "value"))
 	}
@@ -139,6 +140,9 @@ func extraColumns(header []string, wanted map[string]int, p *problems) {
 			e.Hint = "remove the column; spreadsheets write one for a comma at the line's end, other programs for row numbers"
 		case !utf8.ValidString(name):
 			continue // has been reported
+		case strings.ContainsFunc(name, unicode.IsControl):
+			e.Problem = "the column is not in the contract; its name has line ends or control characters and is not shown"
+			e.Hint = `look for a quotation mark (") that is not closed; or remove the column`
 		case looksLikeValue(name):
 			e.Problem = "the column is not in the contract; its name looks like a value and is not shown"
 		default:
@@ -153,7 +157,7 @@ func spelling(missing, header []string, wanted map[string]int) string {
 	for _, want := range missing {
 		for _, field := range header {
 			got := strings.TrimSpace(field)
-			if _, ok := wanted[got]; !ok && fold(got) != "" && fold(got) == fold(want) {
+			if _, ok := wanted[got]; !ok && !strings.ContainsFunc(got, unicode.IsControl) && fold(got) != "" && fold(got) == fold(want) {
 				return fmt.Sprintf("%s: the file has %q, the contract %q", hintSpelling, shorten(got), want)
 			}
 		}
