@@ -256,7 +256,7 @@ func TestRefuses(t *testing.T) {
 		{"long data", array(dict("<f8", "(2,)"), 17), "npy: shape (2,) needs 16 bytes of data, more are there"},
 		{"long data, no rows", array(dict("<f8", "(0, 3)"), 1), "npy: shape (0, 3) needs 0 bytes of data, more are there"},
 		{"huge lie", array(dict("<f8", "(1000000000, 2)"), 8), "npy: shape (1000000000, 2) needs 16000000000 bytes of data, 8 are there"},
-		{"beyond the default", array(dict("<f4", "(1000000000, 9)"), 8), "takes 9000000000 elements of 8 bytes, at most 17179869184 bytes are read"},
+		{"beyond the default", array(dict("<f4", "(1000000000, 9)"), 8), "npy: shape (1000000000, 9): 1000000000 × 9 elements of 8 bytes, at most 17179869184 bytes are read"},
 		{"overflow", array(dict("<f8", "(1000000000000, 1000000000000)"), 8), `npy: shape (1000000000000, 1000000000000) of "<f8" is too large to count its bytes`},
 		{"large dimension", array(dict("<f8", "(0, 2000000000000)"), 0), "a dimension is 2000000000000, at most 1099511627776 are read"},
 		{"larger dimension", array(dict("<f8", "(99999999999999999999,)"), 8), "npy: header: dimension 99999999999999999999 is too large"},
@@ -313,7 +313,7 @@ func TestLimits(t *testing.T) {
 	}{
 		{npy.Limits{Rows: 1}, "npy: shape (2, 3): 2 rows, at most 1 are read"},
 		{npy.Limits{Cols: 2}, "npy: shape (2, 3): 3 columns, at most 2 are read"},
-		{npy.Limits{Bytes: 47}, "npy: shape (2, 3) takes 6 elements of 8 bytes, at most 47 bytes are read"},
+		{npy.Limits{Bytes: 47}, "npy: shape (2, 3): 2 × 3 elements of 8 bytes, at most 47 bytes are read"},
 		{npy.Limits{Input: 177}, "npy: shape (2, 3) needs 48 bytes of data, 49 are there"},
 		{npy.Limits{Input: 1}, "npy: shape (2, 3) needs 48 bytes of data, 0 are there"},
 	} {

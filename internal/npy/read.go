@@ -95,6 +95,18 @@ func readHeader(r io.Reader, lim Limits) (Header, dtype, error) {
 		return h, d, fmt.Errorf("npy: shape %s has %d dimensions, must have 1 or 2", h.shape(), n)
 	}
 	rows, cols := dims(h)
+	if err := lim.Check(rows, cols); err != nil {
+		return h, d, fmt.Errorf("npy: shape %s: %w", h.shape(), err)
+	}
+	if lim.Input > 0 && lim.Input != h.Bytes() {
+		return h, d, wrongSize(h, max(0, lim.Input-h.DataOffset))
+	}
+	return h, d, nil
+}
+
+// Check says whether an array of that many rows and columns is within the
+// limits; the dimensions must not be negative.
+func (lim Limits) Check(rows, cols int) error {
 	most := lim.Bytes
 	if most == 0 {
 		most = DefaultBytes
@@ -102,15 +114,13 @@ func readHeader(r io.Reader, lim Limits) (Header, dtype, error) {
 	most = min(most, math.MaxInt) // where int has 32 bits
 	switch {
 	case lim.Rows > 0 && rows > lim.Rows:
-		err = fmt.Errorf("npy: shape %s: %d rows, at most %d are read", h.shape(), rows, lim.Rows)
+		return fmt.Errorf("%d rows, at most %d are read", rows, lim.Rows)
 	case lim.Cols > 0 && cols > lim.Cols:
-		err = fmt.Errorf("npy: shape %s: %d columns, at most %d are read", h.shape(), cols, lim.Cols)
-	case h.Elements() > most/8:
-		err = fmt.Errorf("npy: shape %s takes %d elements of 8 bytes, at most %d bytes are read", h.shape(), h.Elements(), most)
-	case lim.Input > 0 && lim.Input != h.Bytes():
-		err = wrongSize(h, max(0, lim.Input-h.DataOffset))
+		return fmt.Errorf("%d columns, at most %d are read", cols, lim.Cols)
+	case cols > 0 && int64(rows) > most/8/int64(cols):
+		return fmt.Errorf("%d × %d elements of 8 bytes, at most %d bytes are read", rows, cols, most)
 	}
-	return h, d, err
+	return nil
 }
 
 func wrongSize(h Header, there int64) error {

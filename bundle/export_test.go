@@ -1,0 +1,4 @@
+package bundle
+
+// FromMatrixBlocks is FromMatrix with small blocks.
+var FromMatrixBlocks = fromMatrix
