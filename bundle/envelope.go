@@ -108,8 +108,7 @@ func (e *Envelope) Verify(sender ed25519.PublicKey) error {
 // with the envelope. It reads at most one byte more than the envelope says.
 func (e *Envelope) CheckCiphertext(payload io.Reader) error {
 	sum := sha256.New()
-	limited := io.LimitReader(payload, e.Size+1)
-	n, err := io.CopyBuffer(sum, struct{ io.Reader }{limited}, make([]byte, copyBytes))
+	n, err := copyUpTo(sum, io.LimitReader(payload, e.Size+1), e.Size+1)
 	switch {
 	case err != nil:
 		return err

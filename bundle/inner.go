@@ -111,7 +111,7 @@ func (s *scan) member(want Member) error {
 	}
 	g := newGauge(want.Bytes)
 	content := io.NewSectionReader(s.src, s.at, want.Bytes)
-	if _, err := io.CopyBuffer(g, struct{ io.Reader }{content}, make([]byte, copyBytes)); err != nil {
+	if _, err := copyUpTo(g, content, want.Bytes); err != nil {
 		return readError(err)
 	}
 	s.at += g.n
@@ -162,7 +162,7 @@ func (s *scan) header(got []byte, e entry) error {
 			part = f.name
 		}
 	}
-	return refuse(ErrDamaged, "zip: the header of %q has another %s than it must have", e.name, part)
+	return refuse(ErrDamaged, "zip: header of %q: wrong %s", e.name, part)
 }
 
 // wrongMember says what stands where a member's header must be.

@@ -150,8 +150,7 @@ func (r *Reader) Verify(sender, approver ed25519.PublicKey) error {
 
 // WriteTo writes the zip in the clear, with signature and approval.
 func (r *Reader) WriteTo(w io.Writer) (int64, error) {
-	zip := io.NewSectionReader(r.src, 0, r.size)
-	return io.CopyBuffer(w, struct{ io.Reader }{zip}, make([]byte, copyBytes))
+	return copyUpTo(w, io.NewSectionReader(r.src, 0, r.size), r.size)
 }
 
 // Member returns a member's content. Should the file have changed since it was
@@ -169,7 +168,9 @@ func (r *Reader) content(name string) (*content, error) {
 	if !ok {
 		return nil, refuse(ErrDamaged, "there is no member %q", name)
 	}
-	return &content{r: io.NewSectionReader(r.src, r.offsets[name], m.Bytes), want: m, gauge: newGauge(m.Bytes)}, nil
+	section := io.NewSectionReader(r.src, r.offsets[name], m.Bytes)
+	in := bufio.NewReaderSize(section, int(min(m.Bytes, copyBytes)))
+	return &content{r: in, want: m, gauge: newGauge(m.Bytes)}, nil
 }
 
 type content struct {

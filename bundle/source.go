@@ -43,7 +43,7 @@ func FromFile(name, path string) Source {
 			return err
 		}
 		defer f.Close()
-		_, err = io.CopyBuffer(w, struct{ io.Reader }{f}, make([]byte, copyBytes))
+		_, err = copyUpTo(w, f, copyBytes)
 		return err
 	}}
 }
@@ -116,8 +116,16 @@ func Describe(d Draft) (*Manifest, error) {
 	return m, m.check()
 }
 
-// copyBytes is the size of copy buffers: some chunks of age (64 KiB) at a time.
-const copyBytes = 256 << 10
+// copyBytes is the size of copy buffers. age takes new memory for a chunk of
+// 64 KiB at every read, however long: long reads leave less garbage.
+const copyBytes = 1 << 20
+
+// copyUpTo copies r, which has about n bytes.
+func copyUpTo(w io.Writer, r io.Reader, n int64) (int64, error) {
+	buf := make([]byte, max(1, min(n, copyBytes)))
+	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r}, buf) // neither may bring its own buffer
+}
+
 
 // gauge measures what is written to it: all that a manifest and a zip say
 // about a member.
