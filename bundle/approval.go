@@ -40,8 +40,11 @@ func Approve(manifest []byte, approver ed25519.PrivateKey, policy string, now ti
 		Policy:   policy,
 		Time:     now.UTC().Truncate(time.Second),
 	}
+	if err := a.check(); err != nil {
+		return nil, err
+	}
 	a.Signature = study.Sign(approver, study.SignApproval, a.signedPart())
-	return a, a.check()
+	return a, nil
 }
 
 // Encode returns the approval's one encoding, the bytes of approval.json.
@@ -58,7 +61,10 @@ func DecodeApproval(b []byte) (*Approval, error) {
 	if err := decode(b, "approval", maxApprovalBytes, a); err != nil {
 		return nil, err
 	}
-	return a, a.check()
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 func (a *Approval) check() error {

@@ -362,6 +362,7 @@ func TestApproveRefuses(t *testing.T) {
 		{"", someTime, "approval: policy has 0 characters, must have 1 to 64"},
 		{"Nightly Run", someTime, `approval: policy "Nightly Run": names are made of small letters`},
 		{"person", time.Time{}, "approval: the year is 1, must be 2000 to 9999"},
+		{"person", time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), "approval: the year is 10000, must be 2000 to 9999"},
 	} {
 		_, err := bundle.Approve(m.Encode(), alice().key, c.policy, c.at)
 		refused(t, c.policy, err, bundle.ErrDamaged, c.want)
@@ -385,6 +386,7 @@ func TestSealRefuses(t *testing.T) {
 		want   string
 	}{
 		{"other manifest approved", func(s *bundle.Sealing) { s.Manifest.Number = 2 }, good, bundle.ErrApproval, "the approval is for manifest"},
+		{"no approval", func(s *bundle.Sealing) { s.Approval = nil }, good, bundle.ErrApproval, "has no approval"},
 		{"other approver", func(s *bundle.Sealing) { s.Approval = approve(t, s.Manifest, mallory().key) }, good, bundle.ErrApproval, "the approval is by another key than the approver's"},
 		{"an approver is asked for", func(s *bundle.Sealing) { s.Approver = carol().public() }, good, bundle.ErrApproval, "the approval is by another key than the approver's"},
 		{"forged approval", func(s *bundle.Sealing) { s.Approval.Policy = "nightly" }, good, bundle.ErrApproval, "the approval signature does not verify"},

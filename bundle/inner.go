@@ -43,7 +43,10 @@ func readInner(src io.ReaderAt, size, most int64) (*Reader, error) {
 		}
 		r.offsets[member.Name] = s.at - member.Bytes
 	}
-	return r, s.end()
+	if err := s.end(); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // scan walks through a zip.

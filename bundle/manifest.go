@@ -80,7 +80,10 @@ func DecodeManifest(b []byte) (*Manifest, error) {
 	if err := decode(b, "manifest", maxManifestBytes, m); err != nil {
 		return nil, err
 	}
-	return m, m.check()
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 func (m *Manifest) check() error {

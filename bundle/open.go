@@ -5,12 +5,9 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"io"
-	"strings"
 
 	"filippo.io/age"
-	"gonum.org/v1/gonum/mat"
 
-	"concord/internal/npy"
 	"concord/study"
 )
 
@@ -98,7 +95,10 @@ func Open(f io.ReaderAt, size int64, want Expect, identities ...age.Identity) (*
 	if err := sameHeaders(e, r.Manifest); err != nil {
 		return nil, err
 	}
-	return r, r.Verify(want.SenderKey, want.Approver)
+	if err := r.Verify(want.SenderKey, want.Approver); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // match compares the envelope with what is expected, and its signature.
@@ -151,156 +151,4 @@ func (r *Reader) Verify(sender, approver ed25519.PublicKey) error {
 // WriteTo writes the zip in the clear, with signature and approval.
 func (r *Reader) WriteTo(w io.Writer) (int64, error) {
 	return copyUpTo(w, io.NewSectionReader(r.src, 0, r.size), r.size)
-}
-
-// Member returns a member's content. Should the file have changed since it was
-// opened, the last read fails with ErrDamaged instead of io.EOF.
-func (r *Reader) Member(name string) (io.Reader, error) {
-	c, err := r.content(name)
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
-func (r *Reader) content(name string) (*content, error) {
-	m, ok := r.Manifest.Member(name)
-	if !ok {
-		return nil, refuse(ErrDamaged, "there is no member %q", name)
-	}
-	section := io.NewSectionReader(r.src, r.offsets[name], m.Bytes)
-	in := bufio.NewReaderSize(section, int(min(m.Bytes, copyBytes)))
-	return &content{r: in, want: m, gauge: newGauge(m.Bytes)}, nil
-}
-
-type content struct {
-	r     io.Reader
-	want  Member
-	gauge *gauge
-	err   error // why reading stopped, unless at the end
-}
-
-func (c *content) Read(p []byte) (int, error) {
-	if c.err != nil {
-		return 0, c.err
-	}
-	n, err := c.r.Read(p)
-	c.gauge.Write(p[:n]) // as many bytes at most as the section has
-	if err != nil && !errors.Is(err, io.EOF) {
-		c.err = readError(err)
-		return n, c.err
-	}
-	if err != nil {
-		if got, wrong := c.gauge.member(c.want.Name); wrong != nil || !got.equal(c.want) {
-			c.err = refuse(ErrDamaged, "member %q has changed since the bundle was opened", c.want.Name)
-			return n, c.err
-		}
-	}
-	return n, err
-}
-
-// explain is for errors of a codec that reads c.
-func (c *content) explain(err error) error {
-	if err == nil || c.err != nil {
-		return c.err
-	}
-	return refuse(ErrDamaged, "member %q: %v", c.want.Name, err)
-}
-
-// Bytes returns a whole member of at most most bytes.
-func (r *Reader) Bytes(name string, most int64) ([]byte, error) {
-	c, err := r.content(name)
-	if err != nil {
-		return nil, err
-	}
-	if c.want.Bytes > most {
-		return nil, refuse(ErrDamaged, "member %q has %d bytes, at most %d are read", name, c.want.Bytes, most)
-	}
-	return io.ReadAll(c)
-}
-
-// Ints returns the integers of member name.npy. lim.Input is ignored.
-func (r *Reader) Ints(name string, lim npy.Limits) ([]int64, error) {
-	c, err := r.content(name + ".npy")
-	if err != nil {
-		return nil, err
-	}
-	lim.Input = c.want.Bytes
-	v, err := npy.ReadInts(c, lim)
-	if err != nil {
-		return nil, c.explain(err)
-	}
-	return v, nil
-}
-
-// Matrix returns the matrix of member name.npy, or of its row blocks
-// name.0000.npy and so on. lim.Input is ignored.
-//
-// Cost: the matrix in memory, and one block if there are several.
-func (r *Reader) Matrix(name string, lim npy.Limits) (*mat.Dense, error) {
-	blocks, err := r.blocks(name)
-	if err != nil {
-		return nil, err
-	}
-	if len(blocks) > 0 {
-		return r.joined(name, blocks, lim)
-	}
-	return r.matrix(name+".npy", lim)
-}
-
-func (r *Reader) matrix(member string, lim npy.Limits) (*mat.Dense, error) {
-	c, err := r.content(member)
-	if err != nil {
-		return nil, err
-	}
-	lim.Input = c.want.Bytes
-	m, err := npy.ReadMatrix(c, lim)
-	if err != nil {
-		return nil, c.explain(err)
-	}
-	return m, nil
-}
-
-// blocks returns the row blocks of a matrix in order.
-func (r *Reader) blocks(name string) ([]Member, error) {
-	var blocks []Member
-	for _, m := range r.Manifest.Members {
-		digits, ok := strings.CutPrefix(m.Name, name+".")
-		if digits, ok2 := strings.CutSuffix(digits, ".npy"); !ok || !ok2 || len(digits) != 4 || strings.Trim(digits, "0123456789") != "" {
-			continue
-		}
-		if want := blockName(name, len(blocks)) + ".npy"; m.Name != want {
-			return nil, refuse(ErrDamaged, "row block %q stands where %q must", m.Name, want)
-		}
-		blocks = append(blocks, m)
-	}
-	if _, whole := r.Manifest.Member(name + ".npy"); whole && len(blocks) > 0 {
-		return nil, refuse(ErrDamaged, "%q is there both whole and in row blocks", name+".npy")
-	}
-	return blocks, nil
-}
-
-// joined reads row blocks one below the other.
-func (r *Reader) joined(name string, blocks []Member, lim npy.Limits) (*mat.Dense, error) {
-	rows, cols := 0, 0
-	for i, m := range blocks {
-		if len(m.Shape) != 2 || m.Dtype != blocks[0].Dtype || m.Shape[1] != blocks[0].Shape[1] || m.Shape[0] == 0 || m.Shape[1] == 0 {
-			return nil, refuse(ErrDamaged, "row block %d of %q is %s %v, the first is %s %v", i, name, m.Dtype, m.Shape, blocks[0].Dtype, blocks[0].Shape)
-		}
-		rows, cols = rows+m.Shape[0], m.Shape[1]
-	}
-	if err := lim.Check(rows, cols); err != nil {
-		return nil, refuse(ErrDamaged, "row blocks of %q: %v", name, err)
-	}
-	all := mat.NewDense(rows, cols, nil)
-	at := 0
-	for _, m := range blocks {
-		block, err := r.matrix(m.Name, lim)
-		if err != nil {
-			return nil, err
-		}
-		all.Slice(at, at+m.Shape[0], 0, cols).(*mat.Dense).Copy(block)
-		at += m.Shape[0]
-	}
-	return all, nil
 }

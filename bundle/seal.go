@@ -48,6 +48,9 @@ func Seal(w io.WriteSeeker, s Sealing, key ed25519.PrivateKey, recipients ...age
 	if approver == nil {
 		approver = key.Public().(ed25519.PublicKey)
 	}
+	if s.Approval == nil {
+		return nil, refuse(ErrApproval, "manifest %s has no approval", id.Short())
+	}
 	if err := s.Approval.Verify(id, approver); err != nil {
 		return nil, err
 	}
@@ -100,8 +103,10 @@ func Seal(w io.WriteSeeker, s Sealing, key ed25519.PrivateKey, recipients ...age
 	if _, err := w.Write(e.Line()); err != nil {
 		return nil, err
 	}
-	_, err = w.Seek(e.Size, io.SeekCurrent)
-	return e, err
+	if _, err := w.Seek(e.Size, io.SeekCurrent); err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // WriteUnsealed writes the zip in the clear, without signature and approval,

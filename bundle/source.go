@@ -113,7 +113,10 @@ func Describe(d Draft) (*Manifest, error) {
 		}
 		m.Members = append(m.Members, member)
 	}
-	return m, m.check()
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // copyBytes is the size of copy buffers. age takes new memory for a chunk of
@@ -125,7 +128,6 @@ func copyUpTo(w io.Writer, r io.Reader, n int64) (int64, error) {
 	buf := make([]byte, max(1, min(n, copyBytes)))
 	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r}, buf) // neither may bring its own buffer
 }
-
 
 // gauge measures what is written to it: all that a manifest and a zip say
 // about a member.
