@@ -51,10 +51,10 @@ const (
 	headRoom    = 34 // the central model's label
 	footRoom    = 32 // ticks
 	labelOffset = 13 // from a dot's centre to its label
-	maxNameLen  = 24 // runes that fit in the gutter
+	maxNameLen  = 20 // runes that fit in the gutter
 	// The ring and the dot have one radius, unless the dot lies in the ring.
 	dotRadius    = 6.5
-	insideRadius = 3
+	insideRadius = 3.5
 	// leastSpan is the least width of an axis: closer scores are not pulled
 	// apart to look different.
 	leastSpan = 0.03
