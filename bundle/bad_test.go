@@ -47,6 +47,7 @@ type zipFile struct {
 }
 
 func stored(name string, data []byte) zipFile {
+	//lint:ignore SA1019 CreateRaw writes ModifiedDate and never looks at Modified
 	return zipFile{FileHeader: zip.FileHeader{Name: name, Method: zip.Store, CreatorVersion: 20, ReaderVersion: 20, ModifiedDate: 0x21}, data: data}
 }
 

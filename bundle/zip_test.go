@@ -17,10 +17,13 @@ import (
 func byArchiveZip(t interface{ Fatal(...any) }, w io.Writer, entries []entry, body func(w io.Writer, i int) error) {
 	z := zip.NewWriter(w)
 	for i, e := range entries {
-		m, err := z.CreateRaw(&zip.FileHeader{
-			Name: e.name, Method: zip.Store, CreatorVersion: zipVersion, ReaderVersion: zipVersion, ModifiedDate: newYear80,
+		h := &zip.FileHeader{
+			Name: e.name, Method: zip.Store, CreatorVersion: zipVersion, ReaderVersion: zipVersion,
 			CRC32: e.crc, CompressedSize64: uint64(e.size), UncompressedSize64: uint64(e.size),
-		})
+		}
+		//lint:ignore SA1019 CreateRaw writes ModifiedDate and never looks at Modified
+		h.ModifiedDate = newYear80
+		m, err := z.CreateRaw(h)
 		if err == nil {
 			err = body(m, i)
 		}
