@@ -557,6 +557,27 @@ func TestChangedAfterOpening(t *testing.T) {
 	refused(t, "changed", err, bundle.ErrDamaged, `member "X.npy" has changed since the bundle was opened`)
 }
 
+// TestNamesLikeTheReserved: a draft's first member may begin with a reserved
+// name.
+func TestNamesLikeTheReserved(t *testing.T) {
+	d := draft(bob())
+	d.Members = []bundle.Source{bundle.FromBytes("manifest.sig.txt", []byte("x")), bundle.FromBytes("approval.json.old", nil)}
+	var b bytes.Buffer
+	if err := bundle.WriteUnsealed(&b, describe(t, d), d.Members); err != nil {
+		t.Fatal(err)
+	}
+	r, err := openUnsealed(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, err := r.Bytes("manifest.sig.txt", 1); err != nil || string(x) != "x" {
+		t.Errorf("manifest.sig.txt = %q, %v", x, err)
+	}
+	if _, err := open(sealed(t, d, bob()), expect(bundle.KindContribution, bob()), bob()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestOpenWantsAllExpectations(t *testing.T) {
 	b := sealed(t, draft(bob()), bob())
 	for i, change := range []func(*bundle.Expect){

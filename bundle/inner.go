@@ -29,7 +29,11 @@ func readInner(src io.ReaderAt, size, most int64) (*Reader, error) {
 		return nil, err
 	}
 	r := &Reader{Manifest: m, src: src, size: size, offsets: make(map[string]int64, len(m.Members))}
-	if s.nameHere(len(signatureName)) == signatureName {
+	signed, err := s.hasNext(signatureName)
+	if err != nil {
+		return nil, err
+	}
+	if signed {
 		if err := s.signatures(r); err != nil {
 			return nil, err
 		}
@@ -69,14 +73,18 @@ func (s *scan) bytes(what string, n int) ([]byte, error) {
 	return b, nil
 }
 
-// nameHere is the name in a local header at the present position, if there is
-// one of that length.
-func (s *scan) nameHere(n int) string {
-	b := make([]byte, n)
-	if _, err := s.src.ReadAt(b, s.at+localBytes); err != nil {
-		return "" // whatever is wrong shows when it is read again
+// hasNext reports whether a local header for that name stands at the present
+// position.
+func (s *scan) hasNext(name string) (bool, error) {
+	n := int64(localBytes + len(name))
+	if n > s.size-s.at {
+		return false, nil
 	}
-	return string(b)
+	b := make([]byte, n)
+	if _, err := io.ReadFull(io.NewSectionReader(s.src, s.at, n), b); err != nil {
+		return false, readError(err)
+	}
+	return int(binary.LittleEndian.Uint16(b[26:])) == len(name) && string(b[localBytes:]) == name, nil
 }
 
 // small reads a member whose size is not known before.
