@@ -136,13 +136,15 @@ type Expect struct {
 // Limits that keep every size computed from a contract far from overflow and
 // from what one machine can hold. They are stated here and nowhere else.
 const (
-	MaxParties      = 10_000
+	MaxParties      = 500 // a setup bundle is sealed to every other party
 	MaxFeatures     = 100_000
 	MaxLevels       = 1_000
 	MaxAnchorRows   = 1_000_000
 	MaxContractRows = 100_000_000
-	// MaxElements bounds the elements of one matrix: 2³² numbers, 32 GiB.
+	// MaxElements bounds the elements of one party's rows: 2³² numbers, 32 GiB.
 	MaxElements = 1 << 32
+	// MaxAnchorElements bounds the elements of the anchor: 2²⁸, 2 GiB.
+	MaxAnchorElements = 1 << 28
 	// MaxContractBytes bounds contract.json.
 	MaxContractBytes = 64 << 20
 	maxName          = 200

@@ -115,7 +115,7 @@ func TestYAMLWordsStayWords(t *testing.T) {
 func TestValidate(t *testing.T) {
 	for _, c := range []struct{ name, from, to, problem string }{
 		{"no name", "name: Readmission", `name: ""`, "name is missing"},
-		{"one party", "parties: 3", "parties: 1", "parties is 1, must be from 2 to 10000"},
+		{"one party", "parties: 3", "parties: 1", "parties is 1, must be from 2 to 500"},
 		{"same feature twice", "name: weight", "name: age", `features 1 and 2 are both named "age"`},
 		{"label among features", "name: outcome", "name: age", `"age" is both the label and a feature`},
 		{"range backwards", "[0, 120]", "[120, 0]", `feature "age": range is [120, 0], must be two finite numbers, the smaller first`},

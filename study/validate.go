@@ -50,15 +50,15 @@ func (c *Contract) Validate() error {
 		return err
 	}
 	for _, size := range []struct {
-		what string
-		n    int64
+		what    string
+		n, most int64
 	}{
-		{"max_rows × features", int64(c.MaxRows) * int64(c.M())},
-		{"max_rows × label.levels", int64(c.MaxRows) * int64(len(c.Label.Levels))},
-		{"anchor.rows × features", int64(c.Anchor.Rows) * int64(c.M())},
+		{"max_rows × features", int64(c.MaxRows) * int64(c.M()), MaxElements},
+		{"max_rows × label.levels", int64(c.MaxRows) * int64(len(c.Label.Levels)), MaxElements},
+		{"anchor.rows × features", int64(c.Anchor.Rows) * int64(c.M()), MaxAnchorElements},
 	} {
-		if size.n > MaxElements {
-			return fmt.Errorf("study: %s is %d, at most %d numbers fit in one matrix", size.what, size.n, int64(MaxElements))
+		if size.n > size.most {
+			return fmt.Errorf("study: %s is %d, must be at most %d", size.what, size.n, size.most)
 		}
 	}
 	if want := c.expect(); c.Expect != want {

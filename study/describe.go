@@ -1,0 +1,55 @@
+package study
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Describe says in a few lines of plain words what a contract means for those
+// who sign it: every resolved value that decides what leaves and what comes
+// back.
+func Describe(c *Contract) string {
+	var b strings.Builder
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(&b, "%-14s %s\n", what, fmt.Sprintf(format, args...))
+	}
+	line("study", "%s, %d parties and one analyst", c.Name, c.Parties)
+	line("protocol", "%s: projected rows, projected anchor and labels leave a site once; each site keeps its secret basis", c.Protocol)
+	line("features", "%d: %s", c.M(), list(c.FeatureNames(), 8))
+	switch c.Label.Type {
+	case "class":
+		line("label", "%s, classes %s", c.Label.Name, list(c.Label.Levels, 8))
+		if c.Label.Positive != "" {
+			line("", "the positive class is %s", c.Label.Positive)
+		}
+	default:
+		line("label", "%s, a number", c.Label.Name)
+	}
+	if c.Standardise == "range" {
+		line("standardise", "each feature's range is mapped to [-1, 1]")
+	} else {
+		line("standardise", "nothing: features are taken as they are")
+	}
+	line("anchor", "%s, %d rows; from a seed that the parties share and the analyst does not have", c.Anchor.Kind, c.Anchor.Rows)
+	line("basis", "%s, %d columns for %d features", c.Basis.Kind, c.Basis.Dim, c.M())
+	line("alignment", "%s, target %s", c.Alignment.Method, c.Alignment.Target)
+	switch c.Model.Kind {
+	case "ridge":
+		line("model", "ridge regression, alpha %g", c.Model.Alpha)
+	case "logistic":
+		line("model", "logistic regression, C %g, at most %d iterations", c.Model.C, c.Model.MaxIter)
+	}
+	line("metrics", "%s, cross-validated by the analyst", strings.Join(c.Metrics, ", "))
+	line("floors", "at least %d rows, at least %d of each class, at most %d rows", c.Floors.Rows, c.Floors.PerClass, c.MaxRows)
+	line("visits", "%d: join, setup, contribute, receive", c.Expect.Visits)
+	line("bytes", "up %d + %d a row, down %d, and a few thousand for envelopes", c.Expect.UpBytes, c.Expect.UpBytesPerRow, c.Expect.DownBytes)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// list joins names, at most n of them.
+func list(names []string, n int) string {
+	if len(names) <= n {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s … and %d more", strings.Join(names[:n], ", "), len(names)-n)
+}

@@ -1,0 +1,14 @@
+package study
+
+// Members of the bundles, without the .npy that bundle adds to matrices.
+const (
+	// Of a contribution: X̃ᵢ (n × l), Ãᵢ (a × l), and the labels: n class
+	// indices (int64) or n × 1 numbers.
+	MemberX = "X"
+	MemberA = "A"
+	MemberY = "Y"
+	// Of a result: Gᵢ (l × d), the model h as ONNX, what the analyst measured.
+	MemberG       = "G"
+	MemberModel   = "h.onnx"
+	MemberMetrics = "metrics.json"
+)
