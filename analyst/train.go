@@ -1,0 +1,195 @@
+package analyst
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/align"
+	"concord/learn"
+	"concord/metric"
+	"concord/study"
+)
+
+// folds is k of the cross-validation.
+const folds = 5
+
+// Trained is the model h and what is told about it. Its metrics are the
+// contract's, by 5-fold cross-validation over the stacked rows of all parties:
+// every row is scored by a model that was trained without it. (The Gᵢ come from
+// the anchor alone and see no label.)
+type Trained struct {
+	Model   learn.Model
+	Outcome study.Outcome
+}
+
+// Train stacks X̂ᵢ = X̃ᵢ Gᵢ and Yᵢ in the order of parts and trains the contract's
+// model on all rows. It leaves parts unchanged.
+//
+// Cost: six fits on Σ nᵢ rows of l columns.
+func Train(ctx context.Context, c *study.Contract, epoch study.Hash, parts []Contribution, g *align.Result) (*Trained, error) {
+	x, y := stack(c, parts, g)
+	learner, err := learn.New(spec(c))
+	if err != nil {
+		return nil, fmt.Errorf("analyst: %w", err)
+	}
+	if learner.CarriesRows() && c.Protocol == "dc" {
+		return nil, fmt.Errorf("analyst: a %s model carries training rows, which any party could invert; it is not released under dc", learner.Name())
+	}
+	model, err := learner.Fit(ctx, x, y)
+	if err != nil {
+		return nil, fmt.Errorf("analyst: %w", err)
+	}
+	n, _ := x.Dims()
+	out := &Trained{Model: model, Outcome: study.Outcome{Format: 1, Rows: n, Metrics: []study.Metric{}, Notes: slices.Clone(g.Warnings)}}
+	note := func(format string, args ...any) {
+		out.Outcome.Notes = append(out.Outcome.Notes, fmt.Sprintf(format, args...))
+	}
+	if r := model.Report(); !r.Good() {
+		note("the fit ended with status %s after %d iterations", r.Status, r.Iterations)
+	}
+	scores, err := crossValidate(ctx, learner, x, y, epoch)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil { // for example a class that one fold alone has
+		note("the model could not be cross-validated: %v", err)
+		return out, nil
+	}
+	for _, name := range c.Metrics {
+		v, err := measure(name, c, y, scores)
+		if err != nil {
+			note("%s could not be computed: %v", name, err)
+			continue
+		}
+		out.Outcome.Metrics = append(out.Outcome.Metrics, study.Metric{Name: name, Value: v})
+	}
+	return out, nil
+}
+
+func spec(c *study.Contract) learn.Spec {
+	return learn.Spec{Kind: c.Model.Kind, Alpha: c.Model.Alpha, C: c.Model.C, MaxIter: c.Model.MaxIter}
+}
+
+// stack returns X̂ (Σnᵢ × l) and Y.
+func stack(c *study.Contract, parts []Contribution, g *align.Result) (*mat.Dense, learn.Target) {
+	total := 0
+	for _, p := range parts {
+		n, _ := p.X.Dims()
+		total += n
+	}
+	_, d := g.G[0].Dims()
+	x := mat.NewDense(total, d, nil)
+	y := learn.Target{Classes: c.Label.Levels}
+	if c.Label.Type == "number" {
+		y.Values = mat.NewDense(total, 1, nil)
+	}
+	at := 0
+	for i, p := range parts {
+		n, _ := p.X.Dims()
+		x.Slice(at, at+n, 0, d).(*mat.Dense).Mul(p.X, g.G[i])
+		if p.Labels != nil {
+			for _, k := range p.Labels {
+				y.Labels = append(y.Labels, int(k))
+			}
+		} else {
+			y.Values.Slice(at, at+n, 0, 1).(*mat.Dense).Copy(p.Values)
+		}
+		at += n
+	}
+	return x, y
+}
+
+// crossValidate returns the scores of every row by a model trained without its
+// fold. Folds are drawn from the epoch, each class spread evenly over them.
+func crossValidate(ctx context.Context, learner learn.Learner, x *mat.Dense, y learn.Target, epoch study.Hash) (*mat.Dense, error) {
+	n, d := x.Dims()
+	rnd := rand.New(rand.NewChaCha8(study.HashOf(append([]byte("concord/folds/v1\x00"), epoch[:]...))))
+	fold := assignFolds(y, n, rnd)
+	var scores *mat.Dense
+	for k := range min(folds, n) {
+		var train, test []int
+		for i, f := range fold {
+			if f == k {
+				test = append(test, i)
+			} else {
+				train = append(train, i)
+			}
+		}
+		model, err := learner.Fit(ctx, rowsOf(x, train, d), targetOf(y, train))
+		if err != nil {
+			return nil, err
+		}
+		s, err := model.Scores(rowsOf(x, test, d))
+		if err != nil {
+			return nil, err
+		}
+		if scores == nil {
+			_, q := s.Dims()
+			scores = mat.NewDense(n, q, nil)
+		}
+		for i, row := range test {
+			scores.SetRow(row, s.RawRowView(i))
+		}
+	}
+	return scores, nil
+}
+
+func assignFolds(y learn.Target, n int, rnd *rand.Rand) []int {
+	fold := make([]int, n)
+	next := make([]int, max(1, len(y.Classes)))
+	for _, i := range rnd.Perm(n) {
+		class := 0
+		if y.Labels != nil {
+			class = y.Labels[i]
+		}
+		fold[i] = next[class] % folds
+		next[class]++
+	}
+	return fold
+}
+
+func rowsOf(x *mat.Dense, rows []int, d int) *mat.Dense {
+	out := mat.NewDense(len(rows), d, nil)
+	for i, row := range rows {
+		out.SetRow(i, x.RawRowView(row))
+	}
+	return out
+}
+
+func targetOf(y learn.Target, rows []int) learn.Target {
+	out := learn.Target{Classes: y.Classes}
+	if y.Labels != nil {
+		for _, row := range rows {
+			out.Labels = append(out.Labels, y.Labels[row])
+		}
+		return out
+	}
+	out.Values = rowsOf(y.Values, rows, 1)
+	return out
+}
+
+// measure computes one of the contract's metrics from scores (n × classes, or
+// n × 1).
+func measure(name string, c *study.Contract, y learn.Target, scores *mat.Dense) (float64, error) {
+	switch name {
+	case "roc_auc":
+		positive := c.PositiveLevel()
+		is := make([]bool, len(y.Labels))
+		score := make([]float64, len(y.Labels))
+		for i, k := range y.Labels {
+			is[i], score[i] = k == positive, scores.At(i, positive)
+		}
+		return metric.ROCAUC(is, score)
+	case "accuracy":
+		return metric.Accuracy(y.Labels, learn.Predicted(scores))
+	case "rmse":
+		return metric.RMSE(mat.Col(nil, 0, y.Values), mat.Col(nil, 0, scores))
+	case "r2":
+		return metric.R2(mat.Col(nil, 0, y.Values), mat.Col(nil, 0, scores))
+	}
+	return 0, fmt.Errorf("unknown metric %q", name)
+}

@@ -1,0 +1,34 @@
+// Package lab is the laboratory: it splits data over simulated parties and
+// computes the baselines that a collaboration is compared with. It sees
+// everything at once, which nobody in a study may: nothing here runs at a party
+// or at an analyst.
+//
+// Start with [Partition], then [Fit] on one party's rows (the local baseline)
+// or on all parties' (the central one).
+package lab
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// Partition draws disjoint index sets of the given sizes from n rows, in random
+// order, and returns the rest as the last set.
+func Partition(n int, sizes []int, rnd *rand.Rand) (parts [][]int, rest []int, err error) {
+	total := 0
+	for i, size := range sizes {
+		if size < 1 {
+			return nil, nil, fmt.Errorf("lab: part %d has %d rows, must have at least 1", i+1, size)
+		}
+		total += size
+	}
+	if total > n {
+		return nil, nil, fmt.Errorf("lab: the parts need %d rows, there are %d", total, n)
+	}
+	order := rnd.Perm(n)
+	for _, size := range sizes {
+		parts = append(parts, order[:size:size])
+		order = order[size:]
+	}
+	return parts, order, nil
+}

@@ -1,0 +1,57 @@
+package party
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/basis"
+	"concord/linalg"
+	"concord/onnx"
+	"concord/study"
+)
+
+// Accept joins what came back with what stayed into one graph from raw features
+// to scores and class:
+//
+//	x ↦ h(((x − c)/s) F G)
+//
+// with c and s the contract's standardisation, F (m × l) this party's basis,
+// G (l × d) and h (of d inputs) the analyst's. F and G are multiplied before
+// they are rounded to float32, but who knows G, as the analyst does, computes F
+// from the product: the graph stays where F stays.
+//
+// The errors say which shape of what came back does not fit.
+func Accept(c *study.Contract, hash study.Hash, f *basis.Basis, g *mat.Dense, h *onnx.Graph) (*onnx.Graph, error) {
+	_, l := f.Dims()
+	gr, d := g.Dims()
+	if gr != l {
+		return nil, fmt.Errorf("party: G is %d × %d, the basis has %d columns", gr, d, l)
+	}
+	if h.Inputs() != d {
+		return nil, fmt.Errorf("party: the model takes %d inputs, G is %d × %d", h.Inputs(), gr, d)
+	}
+	if want := max(1, len(c.Label.Levels)); h.Outputs() != want {
+		return nil, fmt.Errorf("party: the model gives %d scores, the contract's label has %d", h.Outputs(), want)
+	}
+	if err := linalg.CheckFinite(g); err != nil {
+		return nil, fmt.Errorf("party: G: %w", err)
+	}
+	if c.Label.Type == "class" && !slices.Equal(h.Classes(), c.Label.Levels) {
+		return nil, fmt.Errorf("party: the model's classes are not the contract's, in its order")
+	}
+	centre, scale := c.Standardisation()
+	model, err := onnx.Assemble(onnx.Front{Centre: centre, Scale: scale, F: f.Matrix(), G: g}, h)
+	if err != nil {
+		return nil, fmt.Errorf("party: %w", err)
+	}
+	meta := onnx.Meta{Study: c.Name, Contract: hash.String(), Features: c.FeatureNames(), Label: c.Label.Name, Classes: c.Label.Levels}
+	for _, feature := range c.Features {
+		meta.Units = append(meta.Units, feature.Unit)
+	}
+	if model, err = model.WithMeta(meta); err != nil {
+		return nil, fmt.Errorf("party: %w", err)
+	}
+	return model, nil
+}

@@ -1,0 +1,249 @@
+package party_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/anchor"
+	"concord/basis"
+	"concord/learn"
+	"concord/onnx"
+	"concord/party"
+	"concord/secret"
+	"concord/study"
+	"concord/table"
+)
+
+const yaml = `
+name: Test
+parties: 2
+features:
+  - {name: a, range: [0, 10]}
+  - {name: b, range: [-1, 1]}
+  - {name: c, range: [100, 200]}
+  - {name: d, range: [0, 1]}
+label: {name: y, levels: [no, yes], positive: yes}
+basis: {kind: %s, dim: 2}
+anchor: {kind: %s}
+`
+
+func contract(t *testing.T, basisKind, anchorKind string) *study.Contract {
+	t.Helper()
+	c, err := study.ParseYAML(fmt.Appendf(nil, yaml, basisKind, anchorKind))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// csv makes n rows inside the ranges, n ≥ 6, a third of them positive.
+func csv(n int, rnd *rand.Rand) string {
+	var b strings.Builder
+	b.WriteString("a,b,c,d,y\n")
+	for i := range n {
+		label := "no"
+		if i%3 == 0 {
+			label = "yes"
+		}
+		fmt.Fprintf(&b, "%g,%g,%g,%g,%s\n", 10*rnd.Float64(), 2*rnd.Float64()-1, 100+100*rnd.Float64(), rnd.Float64(), label)
+	}
+	return b.String()
+}
+
+func read(t *testing.T, c *study.Contract, text string) *table.Table {
+	t.Helper()
+	tab, err := table.ReadCSV(strings.NewReader(text), "test.csv", c, table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func seed(t *testing.T) anchor.Seed {
+	t.Helper()
+	s, err := anchor.SeedFromBytes(secret.NewBytes([]byte("0123456789abcdef0123456789abcdef")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestPrepare checks the definition: Ã = A F, and X̃ holds every standardised
+// row through F exactly once, with that row's label.
+func TestPrepare(t *testing.T) {
+	for _, basisKind := range []string{"svd", "pca"} {
+		for _, anchorKind := range []string{"uniform", "orthonormal"} {
+			t.Run(basisKind+"/"+anchorKind, func(t *testing.T) {
+				c := contract(t, basisKind, anchorKind)
+				tab := read(t, c, csv(40, rand.New(rand.NewPCG(1, 2))))
+				got, err := party.Prepare(c, tab, seed(t), rand.NewChaCha8([32]byte{1}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				a, err := anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, seed(t), c.M())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !mat.Equal(got.A, got.Basis.Project(a)) {
+					t.Error("A is not the anchor through the basis")
+				}
+				if got.Anchor != study.Hash(seed(t).ID()) {
+					t.Error("the anchor id is another seed's")
+				}
+				want := got.Basis.Project(tab.Standardised())
+				labels := tab.Labels()
+				var order []int
+				for i := range labels {
+					at := -1
+					for k := range labels {
+						if slices.Equal(want.RawRowView(i), got.X.RawRowView(k)) {
+							at = k
+						}
+					}
+					if at < 0 {
+						t.Fatalf("row %d does not appear in X", i+1)
+					}
+					if got.Labels[at] != int64(labels[i]) {
+						t.Errorf("row %d lost its label", i+1)
+					}
+					order = append(order, at)
+				}
+				sorted := slices.Clone(order)
+				slices.Sort(sorted)
+				if len(slices.Compact(sorted)) != len(labels) {
+					t.Error("a row appears twice")
+				}
+				// 40! orders: the identity comes up with probability 10⁻⁴⁸.
+				if slices.IsSorted(order) {
+					t.Error("the rows are in the file's order")
+				}
+				if got.Report.Rows != 40 || !slices.Equal(got.Report.Classes, []int{26, 14}) {
+					t.Errorf("report %+v", got.Report)
+				}
+			})
+		}
+	}
+}
+
+// TestPrepareTwice: a second basis is another one, though the span is the same.
+func TestPrepareTwice(t *testing.T) {
+	c := contract(t, "svd", "uniform")
+	tab := read(t, c, csv(40, rand.New(rand.NewPCG(1, 2))))
+	one, err := party.Prepare(c, tab, seed(t), basis.NewSource())
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := party.Prepare(c, tab, seed(t), basis.NewSource())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mat.EqualApprox(one.A, two.A, 1e-6) {
+		t.Error("two preparations gave one basis")
+	}
+}
+
+func TestFloors(t *testing.T) {
+	c := contract(t, "svd", "uniform")
+	rnd := rand.New(rand.NewPCG(3, 4))
+	few := csv(6, rnd)
+	oneClass := strings.ReplaceAll(csv(12, rnd), "yes", "no")
+	constant := "a,b,c,d,y\n"
+	for i := range 12 {
+		constant += fmt.Sprintf("5,%g,%g,%g,%s\n", rnd.Float64(), 150+rnd.Float64(), rnd.Float64(), []string{"no", "yes"}[i%2])
+	}
+	for _, tc := range []struct{ name, text, problem string }{
+		{"rows and class", few, "the table has 6 rows, the floor is 10\nparty: class \"yes\" has 2 rows, the floor is 3"},
+		{"one class", oneClass, `class "yes" has 0 rows, the floor is 3`},
+		{"constant", constant, `feature "a" has the same value in all 12 rows`},
+	} {
+		_, err := party.Prepare(c, read(t, c, tc.text), seed(t), rand.NewChaCha8([32]byte{}))
+		var floor *party.FloorError
+		if !errors.As(err, &floor) || !strings.Contains(err.Error(), tc.problem) {
+			t.Errorf("%s: error is %v, want a FloorError with %q", tc.name, err, tc.problem)
+		}
+	}
+}
+
+// TestAcceptIsTheComposition compares the one graph with its parts applied one
+// after the other. The graph holds float32 weights: with four inputs of order
+// one, 10⁻⁵ is a hundred roundings.
+func TestAcceptIsTheComposition(t *testing.T) {
+	c := contract(t, "svd", "orthonormal")
+	tab := read(t, c, csv(60, rand.New(rand.NewPCG(5, 6))))
+	made, err := party.Prepare(c, tab, seed(t), rand.NewChaCha8([32]byte{2}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := mat.NewDense(2, 2, []float64{0.6, -0.8, 0.8, 0.6})
+	var z mat.Dense
+	z.Mul(made.Basis.Project(tab.Standardised()), g)
+	learner, err := learn.New(learn.Spec{Kind: "logistic"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := learner.Fit(t.Context(), &z, learn.Target{Classes: c.Label.Levels, Labels: tab.Labels()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := onnx.FromModel(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := party.Accept(c, study.Hash{}, made.Basis, g, graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := model.Run(tab.X().Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := h.Scores(&z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mat.EqualApprox(got.Scores, want, 1e-5) {
+		t.Error("the graph scores otherwise than its parts")
+	}
+
+	for _, bad := range []struct {
+		name, problem string
+		g             *mat.Dense
+	}{
+		{"G too short", "G is 1 × 2, the basis has 2 columns", mat.NewDense(1, 2, nil)},
+		{"G too wide", "the model takes 2 inputs, G is 2 × 3", mat.NewDense(2, 3, nil)},
+		{"G not finite", "G:", mat.NewDense(2, 2, []float64{1, math.NaN(), 0, 1})},
+	} {
+		if _, err := party.Accept(c, study.Hash{}, made.Basis, bad.g, graph); err == nil || !strings.Contains(err.Error(), bad.problem) {
+			t.Errorf("%s: error is %v, want %q", bad.name, err, bad.problem)
+		}
+	}
+	three := *c
+	three.Label.Levels = []string{"no", "yes", "maybe"}
+	if _, err := party.Accept(&three, study.Hash{}, made.Basis, g, graph); err == nil {
+		t.Error("a model of two classes was accepted for three")
+	}
+}
+
+// TestContractKindsExist: what a contract may name is what a party can make.
+func TestContractKindsExist(t *testing.T) {
+	for _, kind := range []string{"uniform", "orthonormal"} {
+		if !slices.Contains(anchor.Kinds(), kind) {
+			t.Errorf("a contract may name anchor %q, which is not there", kind)
+		}
+	}
+	for _, kind := range []string{"svd", "pca"} {
+		if !slices.Contains(basis.Kinds(), kind) {
+			t.Errorf("a contract may name basis %q, which is not there", kind)
+		}
+	}
+	if study.MaxAnchorElements != anchor.MaxElements {
+		t.Errorf("a contract allows %d anchor elements, a party makes %d", study.MaxAnchorElements, anchor.MaxElements)
+	}
+}

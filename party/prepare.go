@@ -1,0 +1,100 @@
+package party
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/anchor"
+	"concord/basis"
+	"concord/secret"
+	"concord/study"
+	"concord/table"
+)
+
+// Contribution is what Prepare makes: what would leave, and the basis that
+// stays.
+type Contribution struct {
+	// X is X̃ = P X F (n × l), A is Ã = A F (a × l); the rows of X are in a
+	// random order, so that a position in the file says nothing.
+	X, A *mat.Dense
+	// Labels are the classes of X's rows as indices into the contract's levels,
+	// or nil.
+	Labels []int64
+	// Values are the numbers of X's rows (n × 1), or nil.
+	Values *mat.Dense
+	// Anchor is the id of the anchor's seed.
+	Anchor study.Hash
+	// Basis is F (m × l). It stays.
+	Basis *basis.Basis
+	// Report is for the person who approves.
+	Report Report
+}
+
+// Prepare computes what would leave from a table that has passed Check:
+// standardised rows and the anchor, both through a new secret basis. src must
+// be seeded by the operating system's entropy (see [basis.NewSource]): whoever
+// can repeat it knows F.
+//
+// Cost: O(n m min(n, m)) for the basis, O((n + a) m l) for the products, and
+// the anchor's generation.
+func Prepare(c *study.Contract, t *table.Table, seed anchor.Seed, src rand.Source) (*Contribution, error) {
+	report, err := Check(c, t)
+	if err != nil {
+		return nil, err
+	}
+	x := permuted(t, rand.New(src))
+	defer x.rows.Erase()
+	f, about, err := basis.New(c.Basis.Kind, x.rows, c.Basis.Dim, src)
+	if err != nil {
+		return nil, fmt.Errorf("party: %w", err)
+	}
+	report.Rank, report.Energy = about.Rank, about.Energy
+	a, err := anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, seed, c.M())
+	if err != nil {
+		return nil, fmt.Errorf("party: %w", err)
+	}
+	defer a.Erase()
+	return &Contribution{
+		X:      f.Project(x.rows),
+		A:      f.Project(a),
+		Labels: x.labels,
+		Values: x.values,
+		Anchor: seed.ID(),
+		Basis:  f,
+		Report: report,
+	}, nil
+}
+
+type labelled struct {
+	rows   secret.Matrix
+	labels []int64
+	values *mat.Dense
+}
+
+// permuted returns the standardised rows and their labels in a random order.
+func permuted(t *table.Table, rnd *rand.Rand) labelled {
+	all := t.Standardised()
+	defer all.Erase()
+	n, m := all.Dims()
+	order := rnd.Perm(n)
+	rows := mat.NewDense(n, m, nil)
+	for to, from := range order {
+		rows.SetRow(to, all.Reveal().RawRowView(from))
+	}
+	out := labelled{rows: secret.NewMatrix(rows)}
+	if labels := t.Labels(); labels != nil {
+		out.labels = make([]int64, n)
+		for to, from := range order {
+			out.labels[to] = int64(labels[from])
+		}
+	}
+	if values := t.Values(); values != nil {
+		out.values = mat.NewDense(n, 1, nil)
+		for to, from := range order {
+			out.values.Set(to, 0, values[from])
+		}
+	}
+	return out
+}
