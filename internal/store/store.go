@@ -5,7 +5,7 @@
 // Every call that changes something returns after the change has reached the
 // disk (synchronous = FULL; a bundle is flushed and renamed before its row is
 // committed): what the server acknowledges is durable. Files without a row are
-// swept when the store is opened.
+// swept when the server starts.
 package store
 
 import (
@@ -89,7 +89,8 @@ type Store struct {
 	blobs string
 }
 
-// Open opens or creates the store in dir and sweeps what a crash left there.
+// Open opens or creates the store in dir. Several programs may have it open;
+// only one, the server, may call Sweep.
 func Open(dir string) (*Store, error) {
 	s := &Store{blobs: filepath.Join(dir, "bundles")}
 	if err := os.MkdirAll(s.blobs, 0o700); err != nil {
@@ -103,9 +104,6 @@ func Open(dir string) (*Store, error) {
 	db.SetMaxOpenConns(1) // one writer; SQLite gains nothing from more here
 	s.db = db
 	if err := s.migrate(); err != nil {
-		return nil, errors.Join(fmt.Errorf("store: %w", err), db.Close())
-	}
-	if err := s.sweep(); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: %w", err), db.Close())
 	}
 	return s, nil
@@ -149,8 +147,9 @@ func (s *Store) change(ctx context.Context, f func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// sweep removes files that no row names.
-func (s *Store) sweep() error {
+// Sweep removes what a crash left: unfinished files, and files that no row
+// names. Nothing may be arriving at the same time.
+func (s *Store) Sweep() error {
 	if err := durable.Sweep(s.blobs); err != nil {
 		return err
 	}

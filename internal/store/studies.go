@@ -55,6 +55,14 @@ func (s *Store) SetProblem(ctx context.Context, hash study.Hash, problem string)
 	})
 }
 
+// ClearProblems forgets all problems, so that training is tried again.
+func (s *Store) ClearProblems(ctx context.Context) error {
+	return s.change(ctx, func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE studies SET problem = ''")
+		return err
+	})
+}
+
 // AddInvite stores the hash of an invite's secret.
 func (s *Store) AddInvite(ctx context.Context, hash study.Hash, secret study.Hash, label string) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
@@ -67,8 +75,9 @@ func (s *Store) AddInvite(ctx context.Context, hash study.Hash, secret study.Has
 // is thereby used. The same party may repeat the call, with the same effect.
 // capacity is how many parties the contract names.
 //
-// Errors: ErrInvite, ErrClosed.
-func (s *Store) Join(ctx context.Context, hash study.Hash, secret study.Hash, statement *study.Statement, capacity int) error {
+// Errors: ErrInvite, ErrClosed, and ErrConflict for a name or a key that the
+// analyst or another party has: with it the roster could not be closed.
+func (s *Store) Join(ctx context.Context, hash study.Hash, secret study.Hash, statement, analyst *study.Statement, capacity int) error {
 	fingerprint := statement.Fingerprint()
 	return s.change(ctx, func(tx *sql.Tx) error {
 		var used []byte
@@ -85,20 +94,24 @@ func (s *Store) Join(ctx context.Context, hash study.Hash, secret study.Hash, st
 			}
 			return ErrInvite
 		}
-		var n int
-		if err := tx.QueryRow("SELECT count(*) FROM members WHERE study = ?", hash[:]).Scan(&n); err != nil {
-			return err
-		}
-		if n >= capacity {
-			return ErrClosed
-		}
-		res, err := tx.Exec("INSERT INTO members (study, fingerprint, statement) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-			hash[:], fingerprint[:], statement.Encode())
+		others, err := members(ctx, tx, hash)
 		if err != nil {
 			return err
 		}
-		if added, err := res.RowsAffected(); err != nil || added == 0 {
-			return errors.Join(err, fmt.Errorf("%w: this party joined with another invite", ErrConflict))
+		if len(others) >= capacity {
+			return ErrClosed
+		}
+		for _, other := range append(others, analyst) {
+			if other.Fingerprint() == fingerprint {
+				return fmt.Errorf("%w: this party joined with another invite", ErrConflict)
+			}
+			if what := study.SharedKey(other, statement); what != "" {
+				return fmt.Errorf("%w: another participant has the same %s", ErrConflict, what)
+			}
+		}
+		_, err = tx.Exec("INSERT INTO members (study, fingerprint, statement) VALUES (?, ?, ?)", hash[:], fingerprint[:], statement.Encode())
+		if err != nil {
+			return err
 		}
 		_, err = tx.Exec("UPDATE invites SET used = ? WHERE study = ? AND secret = ?", fingerprint[:], hash[:], secret[:])
 		return err
@@ -107,7 +120,11 @@ func (s *Store) Join(ctx context.Context, hash study.Hash, secret study.Hash, st
 
 // Members returns the statements of the parties that have joined.
 func (s *Store) Members(ctx context.Context, hash study.Hash) ([]*study.Statement, error) {
-	return query(ctx, s.db, "SELECT statement FROM members WHERE study = ? ORDER BY fingerprint", func(row *sql.Rows) (*study.Statement, error) {
+	return members(ctx, s.db, hash)
+}
+
+func members(ctx context.Context, db querier, hash study.Hash) ([]*study.Statement, error) {
+	return query(ctx, db, "SELECT statement FROM members WHERE study = ? ORDER BY fingerprint", func(row *sql.Rows) (*study.Statement, error) {
 		var b []byte
 		if err := row.Scan(&b); err != nil {
 			return nil, err
@@ -137,7 +154,12 @@ func (s *Store) Confirmations(ctx context.Context, hash, epoch study.Hash) ([]*s
 	}, hash[:], epoch[:])
 }
 
-func query[T any](ctx context.Context, db *sql.DB, text string, scan func(*sql.Rows) (T, error), args ...any) ([]T, error) {
+// querier is a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func query[T any](ctx context.Context, db querier, text string, scan func(*sql.Rows) (T, error), args ...any) ([]T, error) {
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err

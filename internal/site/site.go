@@ -1,0 +1,382 @@
+// Package site is a party's folder on the disk: what the party knows of a
+// study, one file a thing, so that a person can look. What exists says how far
+// the study is; there is no other state.
+//
+//	identity.secret      private keys                              0600
+//	statement.json       this site's identity statement            public
+//	connection.json      the server's address, the study
+//	analyst.json         the analyst's statement                   public
+//	contract.json        what was agreed; its SHA-256 is the study
+//	roster/              statements of all members, once confirmed
+//	confirmation.json    this site's signed yes
+//	setup/               this site's share of the anchor seed      0600, and its manifest
+//	anchor.secret        the anchor seed, once all shares are in   0600
+//	contribution/leaves/ manifest.json X.npy A.npy Y.npy exactly as they would leave, approval.json
+//	contribution/stays/  basis.secret (0600), report.json
+//	outbox/              sealed bundles, exactly as sent
+//	receipts/            the analyst's signed receipts
+//	inbox/               sealed bundles as received
+//	model.onnx           the finished model, which holds the basis  0600
+//	metrics.json         what the analyst measured
+//
+// Every file takes its place whole and durably (package durable).
+package site
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"concord/anchor"
+	"concord/basis"
+	"concord/bundle"
+	"concord/internal/durable"
+	"concord/internal/npy"
+	"concord/secret"
+	"concord/study"
+)
+
+// Names of the files and folders in a site's folder.
+const (
+	identityFile     = "identity.secret"
+	statementFile    = "statement.json"
+	connectionFile   = "connection.json"
+	analystFile      = "analyst.json"
+	contractFile     = "contract.json"
+	rosterDir        = "roster"
+	confirmationFile = "confirmation.json"
+	anchorFile       = "anchor.secret"
+	basisFile        = "basis.secret"
+	leavesDir        = "leaves"
+	staysDir         = "stays"
+	outboxDir        = "outbox"
+	receiptsDir      = "receipts"
+	inboxDir         = "inbox"
+	ModelFile        = "model.onnx"
+	MetricsFile      = "metrics.json"
+)
+
+const (
+	secretPerm = 0o600
+	dirPerm    = 0o700
+	filePerm   = 0o644
+)
+
+// Site is an open folder.
+type Site struct {
+	Dir string
+}
+
+// Connection says where the server is and which study this site takes part in.
+type Connection struct {
+	Format  int        `json:"format"`
+	Address string     `json:"address"`
+	Study   study.Hash `json:"study"`
+}
+
+// ErrNoSite is returned by Open when the folder holds no site.
+var ErrNoSite = errors.New("no study here")
+
+// Create makes the folder for a new site, or opens one whose joining was
+// interrupted. id is the identity to use from now on: the stored one if there
+// is one under the same name.
+func Create(dir, name string) (*Site, *study.Identity, error) {
+	s := &Site{dir}
+	if err := os.MkdirAll(dir, dirPerm); err != nil {
+		return nil, nil, err
+	}
+	if id, err := s.Identity(); err == nil {
+		if id.Statement.Name != name {
+			return nil, nil, fmt.Errorf("the folder %s belongs to %q; take another folder for %q", dir, id.Statement.Name, name)
+		}
+		return s, id, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	id, err := study.NewIdentity(study.RoleParty, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, err := id.EncodeSecret()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer keys.Erase()
+	for _, sub := range []string{outboxDir, receiptsDir, inboxDir} {
+		if err := os.MkdirAll(s.path(sub), dirPerm); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := durable.WriteFile(s.path(statementFile), id.Statement.Encode(), filePerm); err != nil {
+		return nil, nil, err
+	}
+	return s, id, durable.WriteFile(s.path(identityFile), keys.Reveal(), secretPerm)
+}
+
+// Open opens the folder of a site that has joined, and sweeps what an
+// interrupted command left there.
+func Open(dir string) (*Site, error) {
+	s := &Site{dir}
+	if _, err := os.Stat(s.path(contractFile)); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w: the folder %s has no %s", ErrNoSite, dir, contractFile)
+		}
+		return nil, err
+	}
+	for _, sub := range []string{".", outboxDir, receiptsDir, inboxDir} {
+		if err := durable.Sweep(s.path(sub)); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Joined reports whether the site has a contract.
+func (s *Site) Joined() bool { return s.has(contractFile) }
+
+// PutJoined stores what joining gave; the contract comes last, and makes the
+// site.
+func (s *Site) PutJoined(c Connection, analyst *study.Statement, contract []byte) error {
+	b, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		durable.WriteFile(s.path(connectionFile), append(b, '\n'), filePerm),
+		durable.WriteFile(s.path(analystFile), analyst.Encode(), filePerm),
+		durable.WriteFile(s.path(contractFile), contract, filePerm),
+	)
+}
+
+// Identity loads the private keys.
+func (s *Site) Identity() (*study.Identity, error) {
+	b, err := os.ReadFile(s.path(identityFile))
+	if err != nil {
+		return nil, err
+	}
+	keys := secret.NewBytes(b)
+	defer keys.Erase()
+	return study.DecodeIdentity(keys)
+}
+
+// Connection loads where the server is.
+func (s *Site) Connection() (Connection, error) {
+	var c Connection
+	b, err := os.ReadFile(s.path(connectionFile))
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal(b, &c); err != nil {
+		return c, fmt.Errorf("%s: %w", s.path(connectionFile), err)
+	}
+	if c.Format != 1 {
+		return c, fmt.Errorf("%s has format %d, this program reads format 1", s.path(connectionFile), c.Format)
+	}
+	return c, nil
+}
+
+// Analyst loads the analyst's statement.
+func (s *Site) Analyst() (*study.Statement, error) {
+	b, err := os.ReadFile(s.path(analystFile))
+	if err != nil {
+		return nil, err
+	}
+	return study.DecodeStatement(b)
+}
+
+// Contract loads the contract and its hash, which must be the study's.
+func (s *Site) Contract() (*study.Contract, study.Hash, error) {
+	b, err := os.ReadFile(s.path(contractFile))
+	if err != nil {
+		return nil, study.Hash{}, err
+	}
+	c, err := study.DecodeContract(b)
+	if err != nil {
+		return nil, study.Hash{}, err
+	}
+	conn, err := s.Connection()
+	if err != nil {
+		return nil, study.Hash{}, err
+	}
+	if hash := study.HashOf(b); hash != conn.Study {
+		return nil, study.Hash{}, fmt.Errorf("%s was changed: its SHA-256 is %s, the study is %s", s.path(contractFile), hash.Short(), conn.Study.Short())
+	}
+	return c, conn.Study, nil
+}
+
+// PutRoster stores the members whom people here have recognised, and the
+// signed confirmation.
+func (s *Site) PutRoster(r *study.Roster, c *study.Confirmation) error {
+	err := durable.PutDir(s.path(rosterDir), dirPerm, func(dir string) error {
+		for _, m := range r.Members {
+			if err := os.WriteFile(filepath.Join(dir, m.Fingerprint().String()+".json"), m.Encode(), filePerm); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(s.path(confirmationFile), c.Encode(), filePerm)
+}
+
+// Roster loads the confirmed roster, or nil if there is none yet. Statements
+// and confirmation are checked again.
+func (s *Site) Roster() (*study.Roster, *study.Confirmation, error) {
+	if !s.has(confirmationFile) {
+		return nil, nil, nil
+	}
+	contract, hash, err := s.Contract()
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := os.ReadDir(s.path(rosterDir))
+	if err != nil {
+		return nil, nil, err
+	}
+	var members []*study.Statement
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(s.path(rosterDir), e.Name()))
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := study.DecodeStatement(b)
+		if err != nil {
+			return nil, nil, err
+		}
+		members = append(members, m)
+	}
+	r, err := study.NewRoster(contract, 1, members)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := os.ReadFile(s.path(confirmationFile))
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := study.DecodeConfirmation(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, c, c.Check(r, hash)
+}
+
+// PutSeed stores the anchor seed.
+func (s *Site) PutSeed(seed anchor.Seed) error {
+	return durable.WriteFile(s.path(anchorFile), seed.Bytes().Reveal(), secretPerm)
+}
+
+// HasSeed reports whether the anchor seed is agreed.
+func (s *Site) HasSeed() bool { return s.has(anchorFile) }
+
+// Seed loads the anchor seed. The second result tells whether there is one.
+func (s *Site) Seed() (anchor.Seed, bool, error) {
+	b, err := os.ReadFile(s.path(anchorFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return anchor.Seed{}, false, nil
+	}
+	if err != nil {
+		return anchor.Seed{}, false, err
+	}
+	seed, err := anchor.SeedFromBytes(secret.NewBytes(b))
+	return seed, true, err
+}
+
+// PutDraft stores, in one step, what would leave in a bundle of one kind and
+// what of it stays, in place of an earlier draft and its approval. fill gets
+// the two folders.
+func (s *Site) PutDraft(kind string, fill func(leaves, stays string) error) error {
+	return durable.PutDir(s.path(kind), dirPerm, func(dir string) error {
+		leaves, stays := filepath.Join(dir, leavesDir), filepath.Join(dir, staysDir)
+		if err := errors.Join(os.Mkdir(leaves, dirPerm), os.Mkdir(stays, dirPerm)); err != nil {
+			return err
+		}
+		return fill(leaves, stays)
+	})
+}
+
+// Leaves is the path of a file that would leave in a bundle of one kind.
+func (s *Site) Leaves(kind string, name ...string) string {
+	return s.path(append([]string{kind, leavesDir}, name...)...)
+}
+
+// Stays is the path of a file that belongs to such a bundle and does not leave.
+func (s *Site) Stays(kind string, name ...string) string {
+	return s.path(append([]string{kind, staysDir}, name...)...)
+}
+
+// WriteBasis writes a basis to a folder given by PutDraft.
+func WriteBasis(stays string, b *basis.Basis) error {
+	return durable.Write(filepath.Join(stays, basisFile), secretPerm, func(f *os.File) error {
+		return npy.WriteMatrix(f, b.Matrix().Reveal())
+	})
+}
+
+// Basis loads the basis of the contribution, which must have m × l elements.
+func (s *Site) Basis(m, l int) (*basis.Basis, error) {
+	path := s.Stays(bundle.KindContribution, basisFile)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	matrix, err := npy.ReadMatrix(f, npy.Limits{Rows: m, Cols: l})
+	if err != nil {
+		return nil, fmt.Errorf("the basis file %s is damaged: %w", path, err)
+	}
+	b, err := basis.FromMatrix(secret.NewMatrix(matrix))
+	if err != nil {
+		return nil, err
+	}
+	if gm, gl := b.Dims(); gm != m || gl != l {
+		return nil, fmt.Errorf("the basis file %s is %d × %d, the contract says %d × %d", path, gm, gl, m, l)
+	}
+	return b, nil
+}
+
+// PutModel stores what came back. The model comes last, and ends the study for
+// this site.
+func (s *Site) PutModel(model, metrics []byte) error {
+	if err := durable.WriteFile(s.path(MetricsFile), metrics, filePerm); err != nil {
+		return err
+	}
+	return durable.WriteFile(s.path(ModelFile), model, secretPerm)
+}
+
+// Model loads the finished model's bytes.
+func (s *Site) Model() ([]byte, error) { return os.ReadFile(s.path(ModelFile)) }
+
+// Outbox is the path of a sealed bundle of one kind.
+func (s *Site) Outbox(kind string) string { return s.path(outboxDir, kind+".bundle") }
+
+// Inbox is the path of a received bundle.
+func (s *Site) Inbox(kind string, sender study.Hash) string {
+	return s.path(inboxDir, kind+"-"+sender.String()+".bundle")
+}
+
+// PutReceipt stores the receipt for the bundle of one kind.
+func (s *Site) PutReceipt(kind string, receipt []byte) error {
+	return durable.WriteFile(s.path(receiptsDir, kind+".json"), receipt, filePerm)
+}
+
+// Sent reports whether the server has acknowledged the bundle of one kind.
+func (s *Site) Sent(kind string) bool { return s.has(receiptsDir, kind+".json") }
+
+// Has reports whether the site has a file or folder.
+func (s *Site) Has(name ...string) bool { return s.has(name...) }
+
+// Path joins names to the folder.
+func (s *Site) Path(name ...string) string { return s.path(name...) }
+
+func (s *Site) has(name ...string) bool {
+	_, err := os.Stat(s.path(name...))
+	return err == nil
+}
+
+func (s *Site) path(name ...string) string {
+	return filepath.Join(append([]string{s.Dir}, name...)...)
+}
