@@ -1,0 +1,182 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"concord/internal/api"
+	"concord/internal/pinned"
+	"concord/internal/store"
+	"concord/study"
+)
+
+// handler answers a request or returns why it cannot.
+type handler func(http.ResponseWriter, *http.Request) error
+
+// problem is an answer that is not a success. Its cause goes to the log, never
+// to the client.
+type problem struct {
+	status        int
+	code          string
+	message, hint string
+	cause         error
+}
+
+func (p *problem) Error() string { return p.message }
+
+func forbidden(format string, args ...any) error {
+	return &problem{http.StatusForbidden, api.CodeForbidden, fmt.Sprintf(format, args...), "", nil}
+}
+
+func refused(err error) error {
+	return &problem{http.StatusUnprocessableEntity, api.CodeRefused, err.Error(), "", nil}
+}
+
+func notYet(format string, args ...any) error {
+	return &problem{http.StatusConflict, api.CodeNotYet, fmt.Sprintf(format, args...), "", nil}
+}
+
+func badRequest(format string, args ...any) error {
+	return &problem{http.StatusBadRequest, api.CodeBadRequest, fmt.Sprintf(format, args...), "", nil}
+}
+
+// wrap turns errors into answers, logs, and keeps the server alive whatever a
+// handler does.
+func (s *Server) wrap(h handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		started := time.Now()
+		var err error
+		func() {
+			defer func() {
+				if v := recover(); v != nil {
+					err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+				}
+			}()
+			err = h(w, r)
+		}()
+		log := s.log.With("method", r.Method, "path", r.URL.Path, "seconds", time.Since(started).Seconds())
+		if err == nil {
+			log.Debug("answered")
+			return
+		}
+		p := toProblem(err)
+		if p.cause != nil {
+			log.Error("internal error", "error", p.cause)
+		} else {
+			log.Info("refused", "code", p.code, "reason", p.message)
+		}
+		writeJSON(w, p.status, api.Error{Code: p.code, Message: p.message, Hint: p.hint}, log)
+	})
+}
+
+func toProblem(err error) *problem {
+	var p *problem
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &large):
+		return &problem{http.StatusRequestEntityTooLarge, api.CodeTooLarge, fmt.Sprintf("the message has more than %d bytes", large.Limit), "", nil}
+	case errors.Is(err, store.ErrNotFound):
+		return &problem{http.StatusNotFound, api.CodeNotFound, "no such study or bundle", "", nil}
+	case errors.Is(err, store.ErrInvite):
+		return &problem{http.StatusForbidden, api.CodeForbidden, store.ErrInvite.Error(), "ask the analyst for a new invite", nil}
+	case errors.Is(err, store.ErrClosed):
+		return &problem{http.StatusConflict, api.CodeConflict, "as many parties have joined as the contract says", "ask the analyst", nil}
+	case errors.Is(err, store.ErrConflict):
+		return &problem{http.StatusConflict, api.CodeConflict, err.Error(), "", nil}
+	}
+	return &problem{http.StatusInternalServerError, api.CodeInternal, "the server had trouble with this request; its log says more", "try again, then ask the analyst", err}
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any, log *slog.Logger) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		log.Error("encode answer", "error", err)
+		http.Error(w, "internal error", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write(b)
+}
+
+func (s *Server) ok(w http.ResponseWriter, v any) error {
+	writeJSON(w, http.StatusOK, v, s.log)
+	return nil
+}
+
+// readJSON reads a message of limited size, strictly.
+func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
+	dec := json.NewDecoder(http.MaxBytesReader(w, alive(w, r.Body), api.MaxMessageBytes))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return err
+		}
+		return badRequest("the message is not the JSON that this path takes")
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return badRequest("there is data after the JSON message")
+	}
+	return nil
+}
+
+// alive returns a reader that gives a transfer time as long as bytes come.
+func alive(w http.ResponseWriter, body io.Reader) io.ReadCloser {
+	return &idleReader{body, http.NewResponseController(w)}
+}
+
+type idleReader struct {
+	r io.Reader
+	c *http.ResponseController
+}
+
+func (r *idleReader) Read(p []byte) (int, error) {
+	// A connection that cannot take a deadline is a test's, in memory.
+	_ = r.c.SetReadDeadline(time.Now().Add(transferTimeout))
+	return r.r.Read(p)
+}
+
+func (r *idleReader) Close() error { return nil }
+
+// pathStudy is the study that the request's path names.
+func pathStudy(r *http.Request) (study.Hash, error) {
+	h, err := study.ParseHash(r.PathValue("study"))
+	if err != nil {
+		return h, &problem{http.StatusNotFound, api.CodeNotFound, "the path names no study", "", nil}
+	}
+	return h, nil
+}
+
+// clientKey is the hash of the key that the client's connection has proved.
+func clientKey(r *http.Request) (study.Hash, error) {
+	key, err := pinned.PeerKey(r.TLS)
+	if err != nil {
+		return key, forbidden("the connection presents no key")
+	}
+	return key, nil
+}
+
+// aliveWriter gives a transfer time as long as the client takes bytes.
+func aliveWriter(w http.ResponseWriter) io.Writer {
+	return &idleWriter{w, http.NewResponseController(w)}
+}
+
+type idleWriter struct {
+	w io.Writer
+	c *http.ResponseController
+}
+
+func (w *idleWriter) Write(p []byte) (int, error) {
+	_ = w.c.SetWriteDeadline(time.Now().Add(transferTimeout))
+	return w.w.Write(p)
+}

@@ -1,0 +1,114 @@
+// Package server is the analyst's server: it keeps what parties send, relays
+// what they seal for each other without being able to read it, and runs the
+// analyst's steps when every contribution is there.
+//
+// Start with [New] and [Server.Handler], or [Server.Serve] for the whole thing
+// over TLS. A connection is authenticated by its key (package pinned); what a
+// bundle says is authenticated by its sender's signature (package bundle).
+// Every answer that acknowledges something is given after it is durable
+// (package store). No handler trusts a size, a shape or a name in a message.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"concord/internal/api"
+	"concord/internal/pinned"
+	"concord/internal/store"
+	"concord/study"
+)
+
+// Times after which a silent connection is given up. They bound idleness, not
+// the length of a transfer.
+const (
+	headerTimeout   = 10 * time.Second
+	idleTimeout     = 2 * time.Minute
+	transferTimeout = 30 * time.Second // without a single byte
+	shutdownTimeout = 10 * time.Second
+)
+
+// Server is the analyst's server. Make one with New.
+type Server struct {
+	id    *study.Identity
+	store *store.Store
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	closed map[study.Hash]*study.Roster // rosters that cannot change any more
+
+	wake chan struct{} // something arrived: look whether a study is complete
+}
+
+// New makes a server on an open store, which stays the caller's to close.
+func New(id *study.Identity, st *store.Store, log *slog.Logger) *Server {
+	return &Server{
+		id:     id,
+		store:  st,
+		log:    log,
+		closed: map[study.Hash]*study.Roster{},
+		wake:   make(chan struct{}, 1),
+	}
+}
+
+// Serve answers on ln over pinned TLS until ctx ends, and runs due jobs. It
+// returns nil after an orderly end.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	config, err := pinned.Server(s.id.TLSKey())
+	if err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	srv := &http.Server{
+		Handler:           s.Handler(),
+		TLSConfig:         config,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var jobs sync.WaitGroup
+	jobs.Go(func() { s.runJobs(ctx) })
+	jobs.Go(func() {
+		<-ctx.Done()
+		end, stop := context.WithTimeout(context.Background(), shutdownTimeout)
+		defer stop()
+		if err := srv.Shutdown(end); err != nil {
+			srv.Close()
+		}
+	})
+	err = srv.ServeTLS(ln, "", "")
+	cancel()
+	jobs.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("server: %w", err)
+}
+
+// Handler returns the API without TLS; requests must carry a connection state
+// with the client's certificate.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	handle := func(pattern string, h handler) { mux.Handle(pattern, s.wrap(h)) }
+	handle("GET "+api.PathHealth, s.health)
+	handle("GET "+api.PathIdentity, s.identity)
+	handle("POST "+api.PathJoin, s.join)
+	handle("GET "+api.PathRoster, s.roster)
+	handle("POST "+api.PathConfirmations, s.confirm)
+	handle("GET "+api.PathStatus, s.status)
+	handle("PUT "+api.PathBundles, s.putBundle)
+	handle("GET "+api.PathBundles, s.listBundles)
+	handle("GET "+api.PathBundle, s.getBundle)
+	handle("/", func(http.ResponseWriter, *http.Request) error {
+		return &problem{http.StatusNotFound, api.CodeNotFound, "there is nothing at this path", "", nil}
+	})
+	return mux
+}
