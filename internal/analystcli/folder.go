@@ -1,0 +1,83 @@
+package analystcli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"concord/internal/durable"
+	"concord/secret"
+	"concord/study"
+)
+
+// folder is the analyst's folder on the disk: identity.secret, config.json, and
+// what package store keeps there.
+type folder struct{ dir string }
+
+// config is config.json.
+type config struct {
+	Format int `json:"format"`
+	// Address is host:port as parties reach the server; invites carry it.
+	Address string `json:"address"`
+	// Listen is host:port on which serve answers.
+	Listen string `json:"listen"`
+}
+
+func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
+
+// create makes the folder with a new identity; an existing one is left alone.
+func (f *folder) create(name string, cfg config) (*study.Identity, error) {
+	if _, err := os.Stat(f.path("config.json")); err == nil {
+		return nil, fmt.Errorf("the folder %s is set up already", f.dir)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	id, err := study.NewIdentity(study.RoleAnalyst, name)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := id.EncodeSecret()
+	if err != nil {
+		return nil, err
+	}
+	defer keys.Erase()
+	b, err := json.MarshalIndent(cfg, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return nil, err
+	}
+	return id, errors.Join(
+		durable.WriteFile(f.path("identity.secret"), keys.Reveal(), 0o600),
+		durable.WriteFile(f.path("config.json"), append(b, '\n'), 0o644),
+	)
+}
+
+func (f *folder) config() (config, error) {
+	var cfg config
+	b, err := os.ReadFile(f.path("config.json"))
+	if err != nil {
+		return cfg, err
+	}
+	if err := json.Unmarshal(b, &cfg); err != nil {
+		return cfg, fmt.Errorf("%s: %w", f.path("config.json"), err)
+	}
+	if cfg.Format != 1 {
+		return cfg, fmt.Errorf("%s has format %d, this program reads format 1", f.path("config.json"), cfg.Format)
+	}
+	return cfg, nil
+}
+
+func (f *folder) identity() (*study.Identity, error) {
+	b, err := os.ReadFile(f.path("identity.secret"))
+	if err != nil {
+		return nil, err
+	}
+	keys := secret.NewBytes(b)
+	defer keys.Erase()
+	return study.DecodeIdentity(keys)
+}

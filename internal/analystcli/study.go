@@ -1,0 +1,96 @@
+package analystcli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"concord/internal/cli"
+	"concord/internal/store"
+	"concord/study"
+)
+
+func (p *program) studyCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "study", Short: "Make and show studies"}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use:   "create STUDY.yaml",
+			Short: "Resolve study.yaml into a contract and offer it",
+			Args:  cobra.ExactArgs(1),
+			RunE:  func(cmd *cobra.Command, args []string) error { return p.createStudy(cmd.Context(), args[0]) },
+		},
+		&cobra.Command{
+			Use:   "show [STUDY]",
+			Short: "Print a contract as it is stored",
+			Args:  cobra.MaximumNArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				_, _, _, st, err := p.open()
+				if err != nil {
+					return err
+				}
+				defer st.Close()
+				s, err := pick(cmd.Context(), st, strings.Join(args, ""))
+				if err != nil {
+					return err
+				}
+				_, err = p.out.Write(s.Contract)
+				return err
+			},
+		},
+	)
+	return cmd
+}
+
+func (p *program) createStudy(ctx context.Context, path string) error {
+	_, _, _, st, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	yaml, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	c, err := study.ParseYAML(yaml)
+	if err != nil {
+		return err
+	}
+	contract, err := c.Encode()
+	if err != nil {
+		return err
+	}
+	hash, err := st.AddStudy(ctx, contract)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "%s\nstudy %s\n", study.Describe(c), hash)
+	fmt.Fprintf(p.out, "next: concordd invite --for NAME, once for each of the %d parties; then concordd serve\n", c.Parties)
+	return nil
+}
+
+// pick finds a study by the first digits of its hash; none are needed when
+// there is only one.
+func pick(ctx context.Context, st *store.Store, prefix string) (store.Study, error) {
+	all, err := st.Studies(ctx)
+	if err != nil {
+		return store.Study{}, err
+	}
+	var found []store.Study
+	for _, s := range all {
+		if strings.HasPrefix(s.Hash.String(), prefix) {
+			found = append(found, s)
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return store.Study{}, cli.WithHint(fmt.Errorf("there is no study yet"), "run concordd study create study.yaml")
+	case len(found) == 0:
+		return store.Study{}, fmt.Errorf("no study begins with %q", prefix)
+	case len(found) > 1:
+		return store.Study{}, cli.Usagef("%d studies fit; name one by the first digits of its hash", len(found))
+	}
+	return found[0], nil
+}

@@ -1,0 +1,148 @@
+// Package partycli is the program concord: what a data holder runs at its own
+// site. One command a file; each does one visit's worth of work and says what
+// comes next.
+package partycli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"concord/internal/cli"
+	"concord/internal/client"
+	"concord/internal/site"
+	"concord/study"
+)
+
+// program is one run of concord.
+type program struct {
+	dir      string
+	in       *bufio.Reader
+	out, err io.Writer
+}
+
+// Run runs concord with the given arguments and returns its exit status.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := &program{in: bufio.NewReader(stdin), out: stdout, err: stderr}
+	return cli.Run(ctx, p.root(), args, stdin, stdout, stderr)
+}
+
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "concord",
+		Short: "A data holder's program: what leaves, leaves through it",
+		Long: `concord is a data holder's side of a Concord study. Raw rows stay in this site's
+folder and memory; what leaves is listed by review, approved by a person, signed
+and sealed.
+
+  concord join INVITE --name "North hospital"
+  concord roster                       who takes part; compare the phrase
+  concord roster confirm
+  concord sync                         setup: agree the anchor with the other parties
+  concord prepare data.csv             compute what would leave
+  concord review                       look at it
+  concord approve                      say yes to exactly that
+  concord send
+  concord receive                      when everybody has sent
+  concord predict new.csv
+
+Every command can be repeated. Exit status: 0 done, 1 failed, 2 wrong usage,
+3 waiting for others.`,
+	}
+	root.PersistentFlags().StringVar(&p.dir, "dir", envOr("CONCORD_DIR", "concord-site"), "this site's folder (also CONCORD_DIR)")
+	root.AddCommand(
+		p.joinCommand(), p.rosterCommand(), p.syncCommand(), p.checkCommand(), p.prepareCommand(),
+		p.reviewCommand(), p.approveCommand(), p.sendCommand(), p.receiveCommand(), p.predictCommand(), p.statusCommand(),
+	)
+	return root
+}
+
+func envOr(name, otherwise string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return otherwise
+}
+
+func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.out, format, args...) }
+
+// visit is what most commands need: the site and what it knows.
+type visit struct {
+	site     *site.Site
+	id       *study.Identity
+	contract *study.Contract
+	study    study.Hash
+	analyst  *study.Statement
+	address  string
+	// roster is nil until people here have confirmed it.
+	roster *study.Roster
+	epoch  study.Hash
+}
+
+// open loads the site. Every file is checked again: somebody may have edited
+// it.
+func (p *program) open() (*visit, error) {
+	s, err := site.Open(p.dir)
+	if err != nil {
+		if errors.Is(err, site.ErrNoSite) {
+			err = cli.WithHint(err, "run concord join INVITE --name NAME first, or name the folder with --dir")
+		}
+		return nil, err
+	}
+	v := &visit{site: s}
+	if v.id, err = s.Identity(); err != nil {
+		return nil, err
+	}
+	if v.contract, v.study, err = s.Contract(); err != nil {
+		return nil, err
+	}
+	if v.analyst, err = s.Analyst(); err != nil {
+		return nil, err
+	}
+	conn, err := s.Connection()
+	if err != nil {
+		return nil, err
+	}
+	v.address = conn.Address
+	if v.roster, _, err = s.Roster(); err != nil {
+		return nil, err
+	}
+	if v.roster != nil {
+		v.epoch = v.roster.Epoch(v.study)
+	}
+	return v, nil
+}
+
+// openConfirmed is open for commands that need the confirmed roster.
+func (p *program) openConfirmed() (*visit, error) {
+	v, err := p.open()
+	if err == nil && v.roster == nil {
+		err = cli.WithHint(errors.New("nobody here has confirmed the roster yet"),
+			"run concord roster, compare the phrase with the other parties, then concord roster confirm")
+	}
+	return v, err
+}
+
+// dial connects to the server that the site joined.
+func (v *visit) dial() (*client.Client, error) {
+	return client.Connect(v.address, v.study, v.id.TLSKey(), v.analyst)
+}
+
+// own is this site's fingerprint.
+func (v *visit) own() study.Hash { return v.id.Statement.Fingerprint() }
+
+// others are the other parties' statements.
+func (v *visit) others() []*study.Statement {
+	var out []*study.Statement
+	for _, s := range v.roster.Parties() {
+		if s.Fingerprint() != v.own() {
+			out = append(out, s)
+		}
+	}
+	return out
+}

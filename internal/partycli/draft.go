@@ -1,0 +1,185 @@
+package partycli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"filippo.io/age"
+
+	"concord/bundle"
+	"concord/internal/cli"
+	"concord/internal/client"
+	"concord/internal/durable"
+	"concord/study"
+)
+
+// A draft is what would leave in one bundle, as files a person can open, with
+// its manifest; once approved, with its approval. It is sealed from these files,
+// which are compared with the manifest while they are read.
+const (
+	manifestFile = "manifest.json"
+	approvalFile = "approval.json"
+	draftPerm    = 0o600
+)
+
+// header is the part of a bundle's header that this site always fills in alike.
+func (v *visit) header(kind string, recipients []*study.Statement) bundle.Header {
+	h := bundle.Header{Format: bundle.Format, Study: v.study, Epoch: v.epoch, Sender: v.own(), Kind: kind, Number: 1}
+	for _, r := range recipients {
+		h.Recipients = append(h.Recipients, r.Fingerprint())
+	}
+	return h
+}
+
+// putDraft writes a draft and returns its manifest. stays writes what belongs
+// to it and does not leave.
+func (v *visit) putDraft(d bundle.Draft, stays func(dir string) error) (*bundle.Manifest, error) {
+	var m *bundle.Manifest
+	err := v.site.PutDraft(d.Kind, func(leavesDir, staysDir string) error {
+		for i, src := range d.Members {
+			path := filepath.Join(leavesDir, src.Name)
+			if err := durable.Write(path, draftPerm, func(f *os.File) error { return src.Write(f) }); err != nil {
+				return err
+			}
+			d.Members[i] = bundle.FromFile(src.Name, path)
+		}
+		var err error
+		if m, err = bundle.Describe(d); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(leavesDir, manifestFile), m.Encode(), draftPerm); err != nil {
+			return err
+		}
+		return stays(staysDir)
+	})
+	return m, err
+}
+
+// loadDraft reads a draft's manifest and compares the files with it: somebody
+// may have changed them since.
+func (v *visit) loadDraft(kind string) (*bundle.Manifest, []bundle.Source, error) {
+	b, err := os.ReadFile(v.site.Leaves(kind, manifestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, cli.WithHint(fmt.Errorf("no %s is prepared", kind), "run concord prepare data.csv")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := bundle.DecodeManifest(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	sources := make([]bundle.Source, len(m.Members))
+	for i, member := range m.Members {
+		sources[i] = bundle.FromFile(member.Name, v.site.Leaves(kind, member.Name))
+	}
+	again, err := bundle.Describe(bundle.Draft{Header: m.Header, Anchor: m.Anchor, Members: sources})
+	if err != nil {
+		return nil, nil, err
+	}
+	if again.Hash() != m.Hash() {
+		return nil, nil, cli.WithHint(fmt.Errorf("a file of the prepared %s was changed since it was prepared; nothing was sent", kind),
+			"run concord prepare again")
+	}
+	return m, sources, nil
+}
+
+// approveDraft signs a yes to exactly this manifest.
+func (v *visit) approveDraft(kind string, m *bundle.Manifest) error {
+	approval, err := bundle.Approve(m.Encode(), v.id.SigningKey(), bundle.PolicyPerson, time.Now())
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(v.site.Leaves(kind, approvalFile), approval.Encode(), draftPerm)
+}
+
+// loadApproval reads the approval of a draft and checks that it is a yes to
+// this manifest by whoever approves at this site.
+func (v *visit) loadApproval(kind string, m *bundle.Manifest) (*bundle.Approval, error) {
+	b, err := os.ReadFile(v.site.Leaves(kind, approvalFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.WithHint(fmt.Errorf("the %s is not approved; nothing was sent", kind), "run concord review, then concord approve")
+	}
+	if err != nil {
+		return nil, err
+	}
+	approval, err := bundle.DecodeApproval(b)
+	if err != nil {
+		return nil, err
+	}
+	return approval, approval.Verify(m.Hash(), v.id.Statement.Approver())
+}
+
+// sealDraft puts the sealed bundle into the outbox. From then on only that
+// file is sent, byte for byte, however often.
+func (v *visit) sealDraft(kind string, recipients []*study.Statement) error {
+	m, sources, err := v.loadDraft(kind)
+	if err != nil {
+		return err
+	}
+	if m.Study != v.study || m.Epoch != v.epoch {
+		return cli.WithHint(fmt.Errorf("the prepared %s belongs to another contract or roster", kind), "run concord prepare again")
+	}
+	approval, err := v.loadApproval(kind, m)
+	if err != nil {
+		return err
+	}
+	keys := make([]age.Recipient, len(recipients))
+	for i, r := range recipients {
+		if keys[i], err = r.AgeRecipient(); err != nil {
+			return err
+		}
+	}
+	return durable.Write(v.site.Outbox(kind), draftPerm, func(f *os.File) error {
+		_, err := bundle.Seal(f, bundle.Sealing{
+			Manifest: m, Sources: sources, Approval: approval, Approver: v.id.Statement.Approver(),
+		}, v.id.SigningKey(), keys...)
+		return err
+	})
+}
+
+// sendOutbox uploads the sealed bundle of one kind and keeps the receipt.
+func (v *visit) sendOutbox(ctx context.Context, c *client.Client, kind string) (int64, error) {
+	path := v.site.Outbox(kind)
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	raw, err := c.Send(ctx, path)
+	if err != nil {
+		var r *client.Refusal
+		if errors.As(err, &r) && (r.Status == http.StatusUnprocessableEntity || r.Status == http.StatusRequestEntityTooLarge) {
+			// The server has read it, does not want it and has not kept it.
+			return 0, errors.Join(err, os.Remove(path))
+		}
+		return 0, err
+	}
+	receipt, err := study.DecodeReceipt(raw, v.analyst)
+	if err != nil {
+		return 0, err
+	}
+	env, err := readEnvelope(path)
+	if err != nil {
+		return 0, err
+	}
+	if receipt.Manifest != env.Manifest || receipt.Sender != v.own() || receipt.Epoch != v.epoch {
+		return 0, errors.New("the server's receipt is for another bundle")
+	}
+	return info.Size(), v.site.PutReceipt(kind, raw)
+}
+
+func readEnvelope(path string) (*bundle.Envelope, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	env, _, err := bundle.ReadEnvelope(f)
+	return env, err
+}

@@ -1,0 +1,72 @@
+package partycli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"concord/internal/cli"
+	"concord/internal/client"
+	"concord/internal/site"
+	"concord/study"
+)
+
+func (p *program) joinCommand() *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "join INVITE --name NAME",
+		Short: "Make this site's keys and join a study",
+		Long: `Makes this site's keys, connects to the server that the invite names, checks that
+it is the analyst's, and sends this site's identity statement: its name and
+public keys. No data leaves. The contract comes back and is shown.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.join(cmd.Context(), args[0], name) },
+	}
+	cmd.Flags().StringVar(&name, "name", "", "what people call this site; stands in every roster")
+	cmd.MarkFlagRequired("name")
+	return cmd
+}
+
+func (p *program) join(ctx context.Context, line, name string) error {
+	invite, err := study.ParseInvite(line)
+	if err != nil {
+		return err
+	}
+	if err := study.CheckName(name); err != nil {
+		return &cli.UsageError{Err: err}
+	}
+	s, id, err := site.Create(p.dir, name)
+	if err != nil {
+		return err
+	}
+	if s.Joined() {
+		conn, err := s.Connection()
+		if err != nil {
+			return err
+		}
+		if conn.Study != invite.Contract {
+			return cli.WithHint(cli.Usagef("the folder %s already takes part in study %s", p.dir, conn.Study.Short()),
+				"take another folder for another study, with --dir")
+		}
+	}
+	c, analyst, err := client.Meet(ctx, invite.Address, invite.Contract, id.TLSKey(), invite.Analyst)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	raw, err := c.Join(ctx, invite.Secret.Reveal(), id.Statement.Encode())
+	if err != nil {
+		return err
+	}
+	contract, err := study.DecodeContract(raw)
+	if err != nil {
+		return err
+	}
+	conn := site.Connection{Format: 1, Address: invite.Address, Study: invite.Contract}
+	if err := s.PutJoined(conn, analyst, raw); err != nil {
+		return err
+	}
+	p.printf("%s\n\njoined as %q, fingerprint %s\n", study.Describe(contract), name, id.Statement.Fingerprint().Short())
+	p.printf("no data has left; next: concord roster, when everybody has joined\n")
+	return nil
+}

@@ -1,0 +1,158 @@
+package partycli
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"concord/internal/cli"
+	"concord/internal/durable"
+	"concord/internal/site"
+	"concord/learn"
+	"concord/metric"
+	"concord/onnx"
+	"concord/study"
+	"concord/table"
+)
+
+func (p *program) predictCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "predict NEW.csv",
+		Short: "Score new rows at this site with its model",
+		Long: `Scores the rows of a CSV file with this site's model.onnx. The file needs the
+contract's features, in any order; other columns are ignored. Writes one line a
+row: its line in the file, the predicted class (or number) and the score of
+every class. If the file has the label, says how good the predictions are.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return p.predict(args[0], out) },
+	}
+	cmd.Flags().StringVar(&out, "out", "", "file to write (default: the terminal)")
+	return cmd
+}
+
+func (p *program) predict(path, out string) error {
+	v, err := p.open()
+	if err != nil {
+		return err
+	}
+	raw, err := v.site.Model()
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.WithHint(errors.New("there is no model yet"), "run concord receive")
+	}
+	if err != nil {
+		return err
+	}
+	model, err := onnx.Decode(raw)
+	if err != nil {
+		return fmt.Errorf("%s: %w", v.site.Path(site.ModelFile), err)
+	}
+	t, err := table.OpenCSV(path, v.contract, table.Options{Label: table.Optional, AllowExtra: true, AllowOutOfRange: true})
+	if err != nil {
+		return err
+	}
+	defer t.Erase()
+	scored, err := model.Run(t.X().Reveal())
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		err = p.writePredictions(v.contract, t, scored)
+	} else {
+		err = durable.Write(out, draftPerm, func(f *os.File) error {
+			w := bufio.NewWriter(f)
+			q := &program{out: w}
+			return errors.Join(q.writePredictions(v.contract, t, scored), w.Flush())
+		})
+	}
+	if err != nil {
+		return err
+	}
+	for j, n := range t.OutOfRange() {
+		if n > 0 {
+			fmt.Fprintf(p.err, "concord: note: %s is outside the contract's range in %d of %d rows\n", v.contract.Features[j].Name, n, t.Rows())
+		}
+	}
+	// On the terminal the predictions stand alone on standard output.
+	say := p.err
+	if out != "" {
+		say = p.out
+		fmt.Fprintf(say, "scored %d rows into %s\n", t.Rows(), out)
+	}
+	figures, err := judge(v.contract, t, scored.Scores)
+	if err != nil {
+		return err
+	}
+	for _, m := range figures {
+		fmt.Fprintf(say, "  %s %.4f on these rows\n", m.Name, m.Value)
+	}
+	return nil
+}
+
+func (p *program) writePredictions(c *study.Contract, t *table.Table, scored onnx.Output) error {
+	w := csv.NewWriter(p.out)
+	header := []string{"line", c.Label.Name}
+	for _, level := range c.Label.Levels {
+		header = append(header, "score "+level)
+	}
+	if err := w.Write(header); err != nil {
+		return err
+	}
+	rows, cols := scored.Scores.Dims()
+	for i := range rows {
+		record := []string{strconv.Itoa(t.Line(i))}
+		if scored.Labels != nil {
+			record = append(record, c.Label.Levels[scored.Labels[i]])
+		}
+		for j := range cols {
+			record = append(record, strconv.FormatFloat(scored.Scores.At(i, j), 'g', 9, 64))
+		}
+		if err := w.Write(record); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// judge compares predictions with the labels of the file, if it has them.
+func judge(c *study.Contract, t *table.Table, scores *mat.Dense) ([]study.Metric, error) {
+	var out []study.Metric
+	add := func(name string, v float64, err error) error {
+		if err == nil {
+			out = append(out, study.Metric{Name: name, Value: v})
+		}
+		return err
+	}
+	if labels := t.Labels(); labels != nil {
+		v, err := metric.Accuracy(labels, learn.Predicted(scores))
+		if err := add("accuracy", v, err); err != nil {
+			return nil, err
+		}
+		if counts := t.ClassCounts(); len(counts) == 2 && counts[0] > 0 && counts[1] > 0 {
+			positive := c.PositiveLevel()
+			is := make([]bool, len(labels))
+			for i, k := range labels {
+				is[i] = k == positive
+			}
+			v, err := metric.ROCAUC(is, mat.Col(nil, positive, scores))
+			if err := add("roc_auc", v, err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if values := t.Values(); values != nil {
+		v, err := metric.RMSE(values, mat.Col(nil, 0, scores))
+		if err := add("rmse", v, err); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

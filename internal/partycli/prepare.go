@@ -1,0 +1,131 @@
+package partycli
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"concord/basis"
+	"concord/bundle"
+	"concord/internal/cli"
+	"concord/internal/site"
+	"concord/party"
+	"concord/study"
+	"concord/table"
+)
+
+func (p *program) checkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check DATA.csv",
+		Short: "Compare a file with the contract; nothing is prepared",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			v, err := p.open()
+			if err != nil {
+				return err
+			}
+			t, err := table.OpenCSV(args[0], v.contract, table.Options{})
+			if err != nil {
+				return err
+			}
+			defer t.Erase()
+			report, err := party.Check(v.contract, t)
+			p.printReport(v, report)
+			if err != nil {
+				return err
+			}
+			p.printf("the file fits the contract\n")
+			return nil
+		},
+	}
+}
+
+func (p *program) prepareCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "prepare DATA.csv",
+		Short: "Compute what would leave; nothing is sent",
+		Long: `Reads the rows, checks them against the contract, chooses a new secret basis and
+computes the projected rows and the projected anchor. They lie as .npy files in
+contribution/leaves in this site's folder, for review; the basis lies in
+contribution/stays. Preparing again replaces both and their approval.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return p.prepare(args[0]) },
+	}
+}
+
+func (p *program) prepare(path string) error {
+	v, err := p.openConfirmed()
+	if err != nil {
+		return err
+	}
+	if v.site.Has("outbox", bundle.KindContribution+".bundle") {
+		return cli.WithHint(errors.New("this site's contribution is sealed and may have reached the server; it cannot be prepared anew"),
+			"run concord send to make sure it has arrived")
+	}
+	seed, ok, err := v.site.Seed()
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return cli.WithHint(errors.New("the anchor is not agreed yet"), "run concord sync")
+	}
+	t, err := table.OpenCSV(path, v.contract, table.Options{})
+	if err != nil {
+		return err
+	}
+	defer t.Erase()
+	made, err := party.Prepare(v.contract, t, seed, basis.NewSource())
+	if err != nil {
+		return err
+	}
+	defer made.Basis.Erase()
+	m, err := v.putDraft(v.contributionDraft(made), func(dir string) error {
+		report, err := json.MarshalIndent(made.Report, "", "  ")
+		if err != nil {
+			return err
+		}
+		return errors.Join(
+			os.WriteFile(filepath.Join(dir, reportFile), append(report, '\n'), draftPerm),
+			site.WriteBasis(dir, made.Basis),
+		)
+	})
+	if err != nil {
+		return err
+	}
+	p.printReport(v, made.Report)
+	p.printf("prepared %d files of %d bytes in %s; nothing has left\n", len(m.Members), m.Bytes(), v.site.Leaves(bundle.KindContribution))
+	p.printf("next: concord review\n")
+	return nil
+}
+
+// reportFile holds the party.Report of the prepared contribution.
+const reportFile = "report.json"
+
+func (v *visit) contributionDraft(made *party.Contribution) bundle.Draft {
+	d := bundle.Draft{
+		Header: v.header(bundle.KindContribution, []*study.Statement{v.analyst}),
+		Anchor: &made.Anchor,
+	}
+	d.Members = append(d.Members, bundle.FromMatrix(study.MemberX, made.X)...)
+	d.Members = append(d.Members, bundle.FromMatrix(study.MemberA, made.A)...)
+	if made.Labels != nil {
+		d.Members = append(d.Members, bundle.FromInts(study.MemberY, made.Labels))
+	} else {
+		d.Members = append(d.Members, bundle.FromMatrix(study.MemberY, made.Values)...)
+	}
+	return d
+}
+
+func (p *program) printReport(v *visit, r party.Report) {
+	p.printf("%d rows, %d features\n", r.Rows, r.Features)
+	for k, n := range r.Classes {
+		p.printf("  %s %s: %d rows\n", v.contract.Label.Name, v.contract.Label.Levels[k], n)
+	}
+	if r.Rank > 0 {
+		p.printf("a secret %s basis of %d columns keeps %.1f %% of the rows' variation (rank %d)\n",
+			v.contract.Basis.Kind, r.Dim, 100*r.Energy, r.Rank)
+	}
+}

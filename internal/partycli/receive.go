@@ -1,0 +1,134 @@
+package partycli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"concord/bundle"
+	"concord/internal/api"
+	"concord/internal/cli"
+	"concord/internal/client"
+	"concord/internal/npy"
+	"concord/internal/site"
+	"concord/onnx"
+	"concord/party"
+	"concord/study"
+)
+
+func (p *program) receiveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "receive",
+		Short: "Fetch the result and make this site's model.onnx",
+		Long: `Fetches the sealed result, checks every signature and hash, and joins this site's
+standardisation, its secret basis and what came back into one graph of
+allow-listed operators, model.onnx. No foreign code runs here.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v, err := p.openConfirmed()
+			if err != nil {
+				return err
+			}
+			if !v.site.Sent(bundle.KindContribution) {
+				return cli.WithHint(errors.New("this site has not contributed yet"), "run concord status to see whose turn it is")
+			}
+			c, err := v.dial()
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return p.fetchResult(cmd.Context(), v, c)
+		},
+	}
+}
+
+func (p *program) fetchResult(ctx context.Context, v *visit, c *client.Client) error {
+	if v.site.Has(site.ModelFile) {
+		p.printf("the model is here: %s\nnext: concord predict new.csv\n", v.site.Path(site.ModelFile))
+		return nil
+	}
+	bundles, err := c.Bundles(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(bundles, func(b api.BundleInfo) bool {
+		return b.Kind == bundle.KindResult && b.Sender == v.analyst.Fingerprint()
+	})
+	if i < 0 {
+		return p.notReleased(ctx, v, c)
+	}
+	r, closeFile, err := v.fetch(ctx, c, v.analyst, bundles[i], maxResultBytes(v.contract))
+	if err != nil {
+		return fmt.Errorf("the result: %w", err)
+	}
+	defer closeFile()
+	return p.accept(v, r)
+}
+
+// notReleased says why there is no result yet.
+func (p *program) notReleased(ctx context.Context, v *visit, c *client.Client) error {
+	st, err := c.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if st.State == api.StateFailed {
+		return cli.WithHint(fmt.Errorf("the analyst could not train: %s", st.Problem), "ask the analyst")
+	}
+	return &cli.Waiting{For: strings.Join(st.WaitingFor, ", ")}
+}
+
+// maxResultBytes bounds what a result of this contract may take: Gᵢ, a model of
+// allow-listed operators, and room for envelopes.
+func maxResultBytes(c *study.Contract) int64 {
+	return 8*int64(c.Basis.Dim)*int64(c.Basis.Dim) + onnx.MaxBytes + study.MaxOutcomeBytes + 1<<20
+}
+
+// accept makes the site's model from an opened result.
+func (p *program) accept(v *visit, r *bundle.Reader) error {
+	c := v.contract
+	g, err := r.Matrix(study.MemberG, npy.Limits{Rows: c.Basis.Dim, Cols: c.Basis.Dim})
+	if err != nil {
+		return err
+	}
+	raw, err := r.Bytes(study.MemberModel, onnx.MaxBytes)
+	if err != nil {
+		return err
+	}
+	h, err := onnx.Decode(raw)
+	if err != nil {
+		return err
+	}
+	metrics, err := r.Bytes(study.MemberMetrics, study.MaxOutcomeBytes)
+	if err != nil {
+		return err
+	}
+	outcome, err := study.DecodeOutcome(metrics)
+	if err != nil {
+		return err
+	}
+	f, err := v.site.Basis(c.M(), c.Basis.Dim)
+	if err != nil {
+		return err
+	}
+	defer f.Erase()
+	model, err := party.Accept(c, v.study, f, g, h)
+	if err != nil {
+		return err
+	}
+	if err := v.site.PutModel(model.Encode(), metrics); err != nil {
+		return err
+	}
+	p.printf("received a model that %d rows of %d parties trained\n", outcome.Rows, c.Parties)
+	for _, m := range outcome.Metrics {
+		p.printf("  %s %.4f, cross-validated by the analyst\n", m.Name, m.Value)
+	}
+	for _, note := range outcome.Notes {
+		p.printf("  note: %s\n", note)
+	}
+	p.printf("this site's model is %s; keep it here: it holds the secret basis\nnext: concord predict new.csv\n", v.site.Path(site.ModelFile))
+	return nil
+}

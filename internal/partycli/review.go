@@ -1,0 +1,130 @@
+package partycli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"concord/bundle"
+	"concord/internal/cli"
+	"concord/party"
+)
+
+func (p *program) reviewCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "review",
+		Short: "Show exactly what would leave, and to whom",
+		Args:  cobra.NoArgs,
+		RunE:  func(*cobra.Command, []string) error { return p.review() },
+	}
+}
+
+func (p *program) review() error {
+	v, err := p.openConfirmed()
+	if err != nil {
+		return err
+	}
+	m, _, err := v.loadDraft(bundle.KindContribution)
+	if err != nil {
+		return err
+	}
+	p.printDraft(v, m)
+	b, err := os.ReadFile(v.site.Stays(bundle.KindContribution, reportFile))
+	if err != nil {
+		return err
+	}
+	var r party.Report
+	if err := json.Unmarshal(b, &r); err != nil {
+		return fmt.Errorf("%s: %w", v.site.Stays(bundle.KindContribution, reportFile), err)
+	}
+	p.printReport(v, r)
+	p.printf(`
+What this means:
+- X is your rows through a secret basis, in random order; without the basis or
+  the anchor its columns have no names. The analyst has neither.
+- Y is each row's label as it is, and A the secret anchor through your basis.
+- The analyst together with any one party can undo the projection, up to what the
+  basis leaves out. So can whoever already knows %d of your rows.
+- The files are in %s; numpy.load opens them.
+`, v.contract.M(), v.site.Leaves(bundle.KindContribution))
+	if _, err := v.loadApproval(bundle.KindContribution, m); err == nil {
+		p.printf("\napproved; next: concord send\n")
+	} else {
+		p.printf("\nnothing has left; next: concord approve\n")
+	}
+	return nil
+}
+
+// printDraft lists what would leave: to whom, which files, their hashes.
+func (p *program) printDraft(v *visit, m *bundle.Manifest) {
+	p.printf("%s of %q for study %q\n", m.Kind, v.id.Statement.Name, v.contract.Name)
+	for _, r := range m.Recipients {
+		if s, err := v.roster.Member(r); err == nil {
+			p.printf("  to %s %q (%s)\n", s.Role, s.Name, r.Short())
+		}
+	}
+	for _, member := range m.Members {
+		p.printf("  %-12s %12d bytes  %-14s %s\n", member.Name, member.Bytes, shape(member), member.SHA256)
+	}
+	p.printf("  manifest %s\n", m.Hash())
+}
+
+func shape(m bundle.Member) string {
+	if m.Dtype == "" {
+		return ""
+	}
+	dims := make([]string, len(m.Shape))
+	for i, n := range m.Shape {
+		dims[i] = fmt.Sprint(n)
+	}
+	return strings.Join(dims, " × ")
+}
+
+func (p *program) approveCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "approve [MANIFEST]",
+		Short: "Say yes to exactly what review shows",
+		Long: `Signs the manifest that review shows: these files, with these hashes, to these
+recipients. Whatever is changed afterwards is not sent. Asks for a yes, unless
+the first 12 or more digits of the manifest are given, as review prints them, or
+--yes.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return p.approve(strings.Join(args, ""), yes) },
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+func (p *program) approve(digits string, yes bool) error {
+	v, err := p.openConfirmed()
+	if err != nil {
+		return err
+	}
+	m, _, err := v.loadDraft(bundle.KindContribution)
+	if err != nil {
+		return err
+	}
+	hash := m.Hash().String()
+	switch {
+	case digits != "" && len(digits) < 12:
+		return cli.Usagef("give at least 12 digits of the manifest, or none")
+	case digits != "" && !strings.HasPrefix(hash, digits):
+		return fmt.Errorf("the prepared contribution is not %s; it is %s: review it again", digits, m.Hash().Short())
+	case digits == "" && !yes:
+		p.printDraft(v, m)
+		p.printf("type yes to approve that these files leave: ")
+		answer, _ := p.in.ReadString('\n')
+		if strings.ToLower(strings.TrimSpace(answer)) != "yes" {
+			return fmt.Errorf("not approved; nothing has left")
+		}
+	}
+	if err := v.approveDraft(bundle.KindContribution, m); err != nil {
+		return err
+	}
+	p.printf("approved %s\nnext: concord send\n", m.Hash().Short())
+	return nil
+}

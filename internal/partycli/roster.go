@@ -1,0 +1,170 @@
+package partycli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"concord/internal/api"
+	"concord/internal/cli"
+	"concord/internal/client"
+	"concord/study"
+)
+
+func (p *program) rosterCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "roster",
+		Short: "Show who takes part and the phrase to compare",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return p.showRoster(cmd.Context()) },
+	}
+	var phrase string
+	confirm := &cobra.Command{
+		Use:   "confirm",
+		Short: "Confirm the roster and the contract after comparing the phrase",
+		Long: `Signs that people here recognise every name, have compared the phrase with the
+other parties over a channel they trust, and agree to the contract. With it goes
+the approval of what setup sends: 32 random bytes, this site's share of the
+anchor seed, sealed to the other parties. They say nothing about any data.
+
+The phrase is typed as the others read it out: case does not matter and four
+letters of a word are enough.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.confirmRoster(cmd.Context(), phrase) },
+	}
+	confirm.Flags().StringVar(&phrase, "phrase", "", "the 12 words, instead of typing them when asked")
+	cmd.AddCommand(confirm)
+	return cmd
+}
+
+func (p *program) showRoster(ctx context.Context) error {
+	v, err := p.open()
+	if err != nil {
+		return err
+	}
+	roster := v.roster
+	if roster == nil {
+		if roster, err = v.fetchRoster(ctx); err != nil {
+			return err
+		}
+	}
+	p.printRoster(v, roster)
+	p.printf("phrase: %s\n", strings.Join(study.Phrase(roster.Epoch(v.study)), " "))
+	if v.roster == nil {
+		p.printf("next: compare the phrase with the other parties by telephone, then concord roster confirm\n")
+	} else {
+		p.printf("confirmed here\n")
+	}
+	return nil
+}
+
+func (p *program) printRoster(v *visit, roster *study.Roster) {
+	p.printf("%s, contract %s\n", v.contract.Name, v.study.Short())
+	for _, m := range roster.Members {
+		note := ""
+		if m.Fingerprint() == v.own() {
+			note = "  (this site)"
+		}
+		p.printf("  %-8s %-40q %s%s\n", m.Role, m.Name, m.Fingerprint().Short(), note)
+	}
+}
+
+// fetchRoster gets the closed roster from the server and checks what a program
+// can: the signatures, this site's own entry, the analyst of the invite. Whether
+// the names are right only people can tell.
+func (v *visit) fetchRoster(ctx context.Context) (*study.Roster, error) {
+	c, err := v.dial()
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	roster, _, err := v.fetchRosterFrom(ctx, c)
+	return roster, err
+}
+
+func (v *visit) fetchRosterFrom(ctx context.Context, c *client.Client) (*study.Roster, api.Roster, error) {
+	answer, err := c.Roster(ctx)
+	if err != nil {
+		return nil, answer, err
+	}
+	if !answer.Closed {
+		return nil, answer, &cli.Waiting{For: fmt.Sprintf("%d more parties to join", v.contract.Parties-(len(answer.Statements)-1))}
+	}
+	var members []*study.Statement
+	for _, b := range answer.Statements {
+		m, err := study.DecodeStatement(b)
+		if err != nil {
+			return nil, answer, fmt.Errorf("the server's roster: %w", err)
+		}
+		members = append(members, m)
+	}
+	roster, err := study.NewRoster(v.contract, answer.Number, members)
+	if err != nil {
+		return nil, answer, fmt.Errorf("the server's roster: %w", err)
+	}
+	if _, err := roster.Member(v.own()); err != nil {
+		return nil, answer, cli.WithHint(errors.New("the server's roster does not hold this site's own identity"), "do not go on: tell the other parties and the analyst")
+	}
+	if roster.Analyst().Fingerprint() != v.analyst.Fingerprint() {
+		return nil, answer, cli.WithHint(errors.New("the server's roster names another analyst than the invite"), "do not go on: tell the other parties and the analyst")
+	}
+	return roster, answer, nil
+}
+
+func (p *program) confirmRoster(ctx context.Context, typed string) error {
+	v, err := p.open()
+	if err != nil {
+		return err
+	}
+	if v.roster != nil {
+		p.printf("the roster was confirmed here already\n")
+		return v.sendConfirmation(ctx)
+	}
+	roster, err := v.fetchRoster(ctx)
+	if err != nil {
+		return err
+	}
+	epoch := roster.Epoch(v.study)
+	if typed == "" {
+		p.printRoster(v, roster)
+		p.printf("type the phrase as the other parties read it out: ")
+		if typed, err = p.in.ReadString('\n'); err != nil && typed == "" {
+			return cli.Usagef("no phrase was typed; type it when asked, or give it with --phrase")
+		}
+	}
+	if !study.SamePhrase(study.Phrase(epoch), typed) {
+		return cli.WithHint(errors.New("the phrase is not this roster's; nothing was confirmed"),
+			"if it was typed as the others read it out, they see another roster or contract: tell them, and the analyst")
+	}
+	v.roster, v.epoch = roster, epoch
+	if err := p.draftSetup(v); err != nil {
+		return err
+	}
+	if err := v.site.PutRoster(roster, study.Confirm(v.id, v.study, epoch)); err != nil {
+		return err
+	}
+	if err := v.sendConfirmation(ctx); err != nil {
+		return err
+	}
+	p.printf("confirmed: every name, the contract, and what setup sends (32 random bytes, sealed to the other %d parties)\n", len(v.others()))
+	p.printf("next: concord sync\n")
+	return nil
+}
+
+// sendConfirmation sends the stored confirmation; the server takes it any
+// number of times.
+func (v *visit) sendConfirmation(ctx context.Context) error {
+	_, confirmation, err := v.site.Roster()
+	if err != nil {
+		return err
+	}
+	c, err := v.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.Confirm(ctx, confirmation)
+}

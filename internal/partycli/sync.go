@@ -1,0 +1,241 @@
+package partycli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"concord/anchor"
+	"concord/bundle"
+	"concord/internal/api"
+	"concord/internal/cli"
+	"concord/internal/client"
+	"concord/internal/durable"
+	"concord/secret"
+	"concord/study"
+)
+
+// entropyMember is the only member of a setup bundle: 32 bytes from this site's
+// operating system, its share of the anchor seed.
+const entropyMember = "entropy.bin"
+
+func (p *program) syncCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "sync",
+		Short: "Do every due step that needs no decision",
+		Long: `Sends the setup share that roster confirm approved, collects the other parties'
+shares and derives the anchor seed from all of them; sends an approved
+contribution; fetches the result when it is there. What needs a decision is
+named and left to you.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.sync(cmd.Context()) },
+	}
+}
+
+func (p *program) sync(ctx context.Context) error {
+	v, err := p.openConfirmed()
+	if err != nil {
+		return err
+	}
+	c, err := v.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := p.setup(ctx, v, c); err != nil {
+		return err
+	}
+	if v.site.Sent(bundle.KindContribution) {
+		return p.fetchResult(ctx, v, c)
+	}
+	if v.site.Has(bundle.KindContribution, "leaves", approvalFile) {
+		return p.sendContribution(ctx, v, c)
+	}
+	if v.site.Has(bundle.KindContribution) {
+		p.printf("next: concord review, then concord approve\n")
+	} else {
+		p.printf("next: concord prepare data.csv\n")
+	}
+	return nil
+}
+
+// draftSetup draws this site's share of the anchor seed and approves sending it
+// to the other parties; confirming the roster is the person's yes to that.
+func (p *program) draftSetup(v *visit) error {
+	if v.site.Has(bundle.KindSetup) {
+		// An interrupted confirm: the share is kept if it is for this roster.
+		if m, _, err := v.loadDraft(bundle.KindSetup); err == nil && m.Epoch == v.epoch {
+			return v.approveDraft(bundle.KindSetup, m)
+		}
+	}
+	entropy := make([]byte, anchor.EntropySize)
+	rand.Read(entropy)
+	m, err := v.putDraft(bundle.Draft{
+		Header:  v.header(bundle.KindSetup, v.others()),
+		Members: []bundle.Source{bundle.FromBytes(entropyMember, entropy)},
+	}, func(string) error { return nil })
+	if err != nil {
+		return err
+	}
+	return v.approveDraft(bundle.KindSetup, m)
+}
+
+// setup sends this site's share and derives the seed once all shares are in.
+func (p *program) setup(ctx context.Context, v *visit, c *client.Client) error {
+	if !v.site.Sent(bundle.KindSetup) {
+		if err := v.sendConfirmation(ctx); err != nil {
+			return err
+		}
+		if !v.site.Has("outbox", bundle.KindSetup+".bundle") {
+			if err := v.sealDraft(bundle.KindSetup, v.others()); err != nil {
+				return err
+			}
+		}
+		n, err := v.sendOutbox(ctx, c, bundle.KindSetup)
+		if err != nil {
+			return err
+		}
+		p.printf("sent this site's share of the anchor seed: %d bytes, sealed to the other %d parties\n", n, len(v.others()))
+	}
+	if v.site.HasSeed() {
+		return nil
+	}
+	if err := p.checkConfirmations(ctx, v, c); err != nil {
+		return err
+	}
+	shares, err := p.collectShares(ctx, v, c)
+	if err != nil {
+		return err
+	}
+	seed, err := anchor.DeriveSeed(v.epoch, shares)
+	if err != nil {
+		return err
+	}
+	if err := v.site.PutSeed(seed); err != nil {
+		return err
+	}
+	id := study.Hash(seed.ID())
+	p.printf("the anchor is agreed among %d parties, id %s; the analyst cannot compute it\n", len(shares), id.Short())
+	return nil
+}
+
+// checkConfirmations makes sure that every other party confirmed this very
+// roster and contract.
+func (p *program) checkConfirmations(ctx context.Context, v *visit, c *client.Client) error {
+	_, answer, err := v.fetchRosterFrom(ctx, c)
+	if err != nil {
+		return err
+	}
+	yes := map[study.Hash]bool{}
+	for _, b := range answer.Confirmations {
+		confirmation, err := study.DecodeConfirmation(b)
+		if err != nil {
+			return fmt.Errorf("the server's confirmations: %w", err)
+		}
+		if err := confirmation.Check(v.roster, v.study); err != nil {
+			return fmt.Errorf("the server's confirmations: %w", err)
+		}
+		yes[confirmation.Party] = true
+	}
+	var missing []string
+	for _, s := range v.others() {
+		if !yes[s.Fingerprint()] {
+			missing = append(missing, s.Name)
+		}
+	}
+	if missing != nil {
+		return &cli.Waiting{For: strings.Join(missing, ", ") + " to confirm the roster"}
+	}
+	return nil
+}
+
+// collectShares fetches and opens every other party's setup bundle.
+func (p *program) collectShares(ctx context.Context, v *visit, c *client.Client) ([]anchor.Share, error) {
+	own, err := os.ReadFile(v.site.Leaves(bundle.KindSetup, entropyMember))
+	if err != nil {
+		return nil, err
+	}
+	shares := []anchor.Share{{Key: v.id.Statement.SigningKey, Entropy: secret.NewBytes(own)}}
+	waiting, err := c.Bundles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var missing []string
+	for _, s := range v.others() {
+		i := slices.IndexFunc(waiting, func(b api.BundleInfo) bool {
+			return b.Kind == bundle.KindSetup && b.Sender == s.Fingerprint()
+		})
+		if i < 0 {
+			missing = append(missing, s.Name)
+			continue
+		}
+		entropy, err := v.openShare(ctx, c, s, waiting[i])
+		if err != nil {
+			return nil, fmt.Errorf("the setup bundle of %q: %w", s.Name, err)
+		}
+		shares = append(shares, anchor.Share{Key: s.SigningKey, Entropy: entropy})
+	}
+	if missing != nil {
+		return nil, &cli.Waiting{For: strings.Join(missing, ", ") + " to send their share of the anchor seed"}
+	}
+	return shares, nil
+}
+
+func (v *visit) openShare(ctx context.Context, c *client.Client, from *study.Statement, info api.BundleInfo) (secret.Bytes, error) {
+	r, closeFile, err := v.fetch(ctx, c, from, info, api.MaxMessageBytes)
+	if err != nil {
+		return secret.Bytes{}, err
+	}
+	defer closeFile()
+	b, err := r.Bytes(entropyMember, anchor.EntropySize)
+	if err != nil {
+		return secret.Bytes{}, err
+	}
+	if len(b) != anchor.EntropySize {
+		return secret.Bytes{}, fmt.Errorf("it holds %d bytes of entropy, must hold %d", len(b), anchor.EntropySize)
+	}
+	return secret.NewBytes(b), nil
+}
+
+// fetch copies a bundle into the inbox and opens it: every signature and hash
+// is checked before it returns.
+func (v *visit) fetch(ctx context.Context, c *client.Client, from *study.Statement, info api.BundleInfo, limit int64) (*bundle.Reader, func() error, error) {
+	path := v.site.Inbox(info.Kind, from.Fingerprint())
+	err := durable.Write(path, draftPerm, func(f *os.File) error {
+		_, err := c.Fetch(ctx, info.Manifest, f, limit)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	r, err := bundle.Open(f, st.Size(), bundle.Expect{
+		Study:     v.study,
+		Epoch:     v.epoch,
+		Kind:      info.Kind,
+		Sender:    from.Fingerprint(),
+		SenderKey: from.SigningKey,
+		Approver:  from.Approver(),
+		Recipient: v.own(),
+	}, v.id.AgeIdentity())
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	if r.Manifest.Round != 0 || r.Manifest.Number != 1 {
+		return nil, nil, errors.Join(fmt.Errorf("the bundle is of round %d, number %d; this study has round 0, number 1", r.Manifest.Round, r.Manifest.Number), f.Close())
+	}
+	return r, f.Close, nil
+}
