@@ -1,0 +1,211 @@
+package demo
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/bundle"
+	"concord/internal/durable"
+	"concord/internal/report"
+	"concord/lab"
+	"concord/learn"
+	"concord/study"
+	"concord/table"
+)
+
+// compared is what is known of one party at the end.
+type compared struct {
+	rows           int
+	sent, received int64
+	local, collab  lab.Scores
+}
+
+// compare computes the baselines, reads what the parties predicted, prints the
+// table and writes the report.
+func (d *demo) compare(ctx context.Context, took time.Duration) error {
+	c := d.contract
+	test, err := table.OpenCSV(filepath.Join(d.Dir, "new-patients.csv"), c, table.Options{})
+	if err != nil {
+		return err
+	}
+	parties := make([]compared, d.Parties)
+	var tables []*table.Table
+	for i := range parties {
+		t, err := table.OpenCSV(filepath.Join(d.party(i), "data.csv"), c, table.Options{})
+		if err != nil {
+			return err
+		}
+		p := &parties[i]
+		p.rows = t.Rows()
+		if p.local, err = baseline(ctx, c, t.Standardised().Reveal(), t.Labels(), test); err != nil {
+			return err
+		}
+		if p.collab, err = d.predicted(i, test); err != nil {
+			return err
+		}
+		if p.sent, err = bytesIn(filepath.Join(d.party(i), "concord-site", "outbox")); err != nil {
+			return err
+		}
+		if p.received, err = bytesIn(filepath.Join(d.party(i), "concord-site", "inbox")); err != nil {
+			return err
+		}
+		tables = append(tables, t)
+	}
+	x, labels := stack(tables)
+	central, err := baseline(ctx, c, x, labels, test)
+	if err != nil {
+		return err
+	}
+	d.print(parties, central, test.Rows())
+	return d.report(parties, central, test, took)
+}
+
+// stack puts the standardised rows of tables under each other.
+func stack(tables []*table.Table) (*mat.Dense, []int) {
+	x := tables[0].Standardised().Reveal()
+	labels := slices.Clone(tables[0].Labels())
+	for _, t := range tables[1:] {
+		both := new(mat.Dense)
+		both.Stack(x, t.Standardised().Reveal())
+		x, labels = both, append(labels, t.Labels()...)
+	}
+	return x, labels
+}
+
+// baseline trains the contract's model on raw standardised rows and judges it
+// on the test set.
+func baseline(ctx context.Context, c *study.Contract, x *mat.Dense, labels []int, test *table.Table) (lab.Scores, error) {
+	spec := learn.Spec{Kind: c.Model.Kind, C: c.Model.C, MaxIter: c.Model.MaxIter}
+	model, err := lab.Fit(ctx, spec, x, learn.Target{Classes: c.Label.Levels, Labels: labels})
+	if err != nil {
+		return lab.Scores{}, err
+	}
+	scores, err := model.Scores(test.Standardised().Reveal())
+	if err != nil {
+		return lab.Scores{}, err
+	}
+	return lab.Judge(scores, test.Labels(), c.PositiveLevel())
+}
+
+// predicted judges the predictions that a party wrote with concord predict.
+func (d *demo) predicted(i int, test *table.Table) (lab.Scores, error) {
+	path := filepath.Join(d.party(i), "predictions.csv")
+	f, err := os.Open(path)
+	if err != nil {
+		return lab.Scores{}, err
+	}
+	defer f.Close()
+	records, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return lab.Scores{}, err
+	}
+	levels := d.contract.Label.Levels
+	if len(records) != test.Rows()+1 || len(records[0]) != 2+len(levels) {
+		return lab.Scores{}, fmt.Errorf("demo: %s has %d lines of %d columns, want %d of %d",
+			path, len(records), len(records[0]), test.Rows()+1, 2+len(levels))
+	}
+	scores := mat.NewDense(test.Rows(), len(levels), nil)
+	for i, record := range records[1:] {
+		for k := range levels {
+			v, err := strconv.ParseFloat(record[2+k], 64)
+			if err != nil {
+				return lab.Scores{}, fmt.Errorf("demo: %s: line %d: %w", path, i+2, err)
+			}
+			scores.Set(i, k, v)
+		}
+	}
+	return lab.Judge(scores, test.Labels(), d.contract.PositiveLevel())
+}
+
+// bytesIn is the size of the bundles in a folder.
+func bytesIn(dir string) (int64, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, err
+	}
+	var total int64
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return 0, err
+		}
+		total += info.Size()
+	}
+	return total, nil
+}
+
+func (d *demo) print(parties []compared, central lab.Scores, test int) {
+	out := d.out
+	fmt.Fprintf(out, "\nOn %d patients nobody trained on:\n\n", test)
+	fmt.Fprintf(out, "                                      ROC-AUC                           accuracy\n")
+	fmt.Fprintf(out, "                 rows  bytes sent     local  collaboration  central     local  collaboration  central\n")
+	for i, p := range parties {
+		fmt.Fprintf(out, "%-15s %5d  %10d    %.4f         %.4f   %.4f    %.4f         %.4f   %.4f\n",
+			hospitals[i], p.rows, p.sent, p.local.ROCAUC, p.collab.ROCAUC, central.ROCAUC,
+			p.local.Accuracy, p.collab.Accuracy, central.Accuracy)
+	}
+	smallest := slices.IndexFunc(parties, func(p compared) bool {
+		return p.rows == slices.MinFunc(parties, func(a, b compared) int { return a.rows - b.rows }).rows
+	})
+	s := parties[smallest]
+	fmt.Fprintf(out, "\n%s, the smallest, goes from %.4f alone to %.4f together; a model of all raw rows has %.4f.\n",
+		hospitals[smallest], s.local.ROCAUC, s.collab.ROCAUC, central.ROCAUC)
+	fmt.Fprintf(out, "No raw row left a hospital, and the server never had what undoes the projection.\n")
+}
+
+// report writes report.html.
+func (d *demo) report(parties []compared, central lab.Scores, test *table.Table, took time.Duration) error {
+	scores := func(s lab.Scores) report.Scores { return report.Scores{ROCAUC: s.ROCAUC, Accuracy: s.Accuracy} }
+	out := report.Study{
+		Title:    d.contract.Name,
+		Made:     time.Now(),
+		TestRows: test.Rows(),
+		Central:  scores(central),
+		Phrase:   d.phrase,
+		Notes: []string{
+			fmt.Sprintf("The whole study took %.1f seconds, every command included.", took.Seconds()),
+		},
+		Steps: d.steps,
+	}
+	for line := range strings.Lines(study.Describe(d.contract)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		out.Contract = append(out.Contract, report.Field{Name: name, Value: strings.TrimSpace(value)})
+	}
+	for i, p := range parties {
+		manifest, err := d.manifest(i)
+		if err != nil {
+			return err
+		}
+		entry := report.Party{
+			Name: hospitals[i], Rows: p.rows, BytesSent: p.sent, BytesReceived: p.received,
+			Local: scores(p.local), Collaboration: scores(p.collab),
+		}
+		for _, m := range manifest.Members {
+			entry.Leaves = append(entry.Leaves, report.Member{
+				Name: m.Name, Shape: strings.Trim(strings.ReplaceAll(fmt.Sprint(m.Shape), " ", " × "), "[]"),
+				Bytes: m.Bytes, SHA256: m.SHA256.String(),
+			})
+		}
+		out.Epoch = manifest.Epoch.String()
+		out.Parties = append(out.Parties, entry)
+	}
+	return durable.Write(filepath.Join(d.Dir, "report.html"), 0o644, func(f *os.File) error { return report.Write(f, out) })
+}
+
+// manifest is that of a party's contribution.
+func (d *demo) manifest(i int) (*bundle.Manifest, error) {
+	b, err := os.ReadFile(filepath.Join(d.party(i), "concord-site", "contribution", "leaves", "manifest.json"))
+	if err != nil {
+		return nil, err
+	}
+	return bundle.DecodeManifest(b)
+}
