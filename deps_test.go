@@ -1,0 +1,98 @@
+package concord
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// order is the import policy. A package may import only packages that stand in
+// lines above its own: the order is that of the data's way, from matrices to
+// programs. It is policy: a build that breaks it is mended, not the policy.
+var order = [][]string{
+	{"secret"},
+	{"linalg"},
+	{"manifold"},
+	{"metric"},
+	{"internal/npy", "internal/durable"},
+	{"anchor", "basis"},
+	{"align"},
+	{"learn"},
+	{"onnx/internal/onnxpb"},
+	{"onnx"},
+	{"study"},
+	{"bundle"},
+	{"table"},
+	{"party"},
+	{"analyst"},
+	{"lab"},
+	{"internal/api", "internal/pinned", "internal/report"},
+	{"internal/cli"},
+	{"internal/store", "internal/client", "internal/site"},
+	{"internal/server"},
+	{"internal/partycli", "internal/analystcli"},
+	{"internal/demo"},
+	{"internal/labcli"},
+	{"cmd/concord", "cmd/concordd", "cmd/concord-lab"},
+}
+
+// partySide is what the analyst's program must not be able to link: whoever
+// makes anchors or bases, or reads rows. The party's program in turn has no use
+// for the analyst's store.
+var borders = []struct {
+	program   string
+	mayNotUse []string
+}{
+	{"cmd/concordd", []string{"anchor", "basis", "party", "table", "lab", "internal/site", "internal/partycli"}},
+	{"cmd/concord", []string{"analyst", "lab", "internal/store", "internal/server", "internal/analystcli"}},
+}
+
+func goList(t *testing.T, args ...string) []string {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("go list %v: %v", args, err)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+func TestImportOrder(t *testing.T) {
+	level := map[string]int{}
+	for i, line := range order {
+		for _, name := range line {
+			level["concord/"+name] = i + 1
+		}
+	}
+	for _, line := range goList(t, "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./...") {
+		words := strings.Fields(line)
+		pkg := words[0]
+		if pkg == "concord" {
+			continue // this test
+		}
+		at, ok := level[pkg]
+		if !ok {
+			t.Errorf("%s has no place in the import order", pkg)
+			continue
+		}
+		for _, imported := range words[1:] {
+			if strings.HasPrefix(imported, "concord/") && level[imported] >= at {
+				t.Errorf("%s imports %s, which does not stand above it", pkg, imported)
+			}
+		}
+	}
+}
+
+func TestTrustBorders(t *testing.T) {
+	for _, b := range borders {
+		deps := goList(t, "-deps", "./"+b.program)
+		if !slices.Contains(deps, "concord/study") {
+			t.Fatalf("go list -deps %s gives no package of ours: the check sees nothing", b.program)
+		}
+		for _, name := range b.mayNotUse {
+			if slices.Contains(deps, "concord/"+name) {
+				t.Errorf("%s can link %s", b.program, name)
+			}
+		}
+	}
+}

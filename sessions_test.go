@@ -1,0 +1,150 @@
+package concord
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"concord/internal/analystcli"
+	"concord/internal/cli"
+	"concord/internal/labcli"
+	"concord/internal/partycli"
+)
+
+// TestMain lets the scripts in testdata/sessions run the three programs as
+// processes of their own.
+func TestMain(m *testing.M) {
+	program := func(run func(context.Context, []string, io.Reader, io.Writer, io.Writer) int) func() {
+		return func() { cli.Main(run) }
+	}
+	testscript.Main(m, map[string]func(){
+		"concord":     program(partycli.Run),
+		"concord-lab": program(labcli.Run),
+		"concordd": program(func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+			return analystcli.Run(ctx, args, stdin, stdout, stderr)
+		}),
+	})
+}
+
+// TestSessions runs whole studies as people type them. A script is a session:
+// read it as documentation.
+func TestSessions(t *testing.T) {
+	examples, err := filepath.Abs("examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/sessions",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("EXAMPLES", examples)
+			env.Setenv("PYTHON", python())
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"freeport": freePort,
+			"until":    until,
+			"status":   status,
+			"invite":   invite,
+			"phrase":   phrase,
+			"typed":    typed,
+		},
+	})
+}
+
+func python() string {
+	if p := os.Getenv("PYTHON"); p != "" {
+		return p
+	}
+	return "/usr/bin/python3"
+}
+
+// freePort NAME puts a free address on loopback into $NAME.
+func freePort(ts *testscript.TestScript, _ bool, args []string) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Check(ln.Close())
+	ts.Setenv(args[0], ln.Addr().String())
+}
+
+// run runs a command of the script and returns its output and exit status.
+func run(ts *testscript.TestScript, args []string) (stdout, stderr string, code int) {
+	err := ts.Exec(args[0], args[1:]...)
+	stdout, stderr = ts.ReadFile("stdout"), ts.ReadFile("stderr")
+	if err == nil {
+		return stdout, stderr, 0
+	}
+	var exit *exec.ExitError
+	if !asExit(err, &exit) {
+		ts.Fatalf("%v: %v", args, err)
+	}
+	return stdout, stderr, exit.ExitCode()
+}
+
+func asExit(err error, exit **exec.ExitError) bool {
+	e, ok := err.(*exec.ExitError)
+	*exit = e
+	return ok
+}
+
+// until COMMAND... repeats a command while it waits for others (exit status 3)
+// or cannot reach the server yet, and fails unless it succeeds in a minute.
+func until(ts *testscript.TestScript, _ bool, args []string) {
+	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		_, stderr, code := run(ts, args)
+		if code == 0 {
+			return
+		}
+		if code != cli.StatusWaiting && !strings.Contains(stderr, "does not answer") {
+			ts.Fatalf("%v: exit status %d", args, code)
+		}
+		if time.Since(begun) > time.Minute {
+			ts.Fatalf("%v: still waiting after a minute", args)
+		}
+	}
+}
+
+// status N COMMAND... checks a command's exit status.
+func status(ts *testscript.TestScript, _ bool, args []string) {
+	_, _, code := run(ts, args[1:])
+	if fmt.Sprint(code) != args[0] {
+		ts.Fatalf("%v: exit status %d, want %s", args[1:], code, args[0])
+	}
+}
+
+// invite NAME ARGS... puts the line that concordd invite prints into $NAME.
+func invite(ts *testscript.TestScript, _ bool, args []string) {
+	stdout, _, code := run(ts, append([]string{"concordd", "invite"}, args[1:]...))
+	if code != 0 {
+		ts.Fatalf("concordd invite: exit status %d", code)
+	}
+	ts.Setenv(args[0], strings.TrimSpace(stdout))
+}
+
+// phrase NAME ARGS... puts the phrase that concord roster prints into $NAME.
+func phrase(ts *testscript.TestScript, _ bool, args []string) {
+	stdout, _, code := run(ts, append([]string{"concord", "roster"}, args[1:]...))
+	if code != 0 {
+		ts.Fatalf("concord roster: exit status %d", code)
+	}
+	for line := range strings.Lines(stdout) {
+		if words, ok := strings.CutPrefix(line, "phrase: "); ok {
+			ts.Setenv(args[0], strings.TrimSpace(words))
+			return
+		}
+	}
+	ts.Fatalf("concord roster printed no phrase")
+}
+
+// typed TEXT writes TEXT and a line feed to typed.txt, for stdin typed.txt.
+func typed(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.WriteFile(ts.MkAbs("typed.txt"), []byte(strings.Join(args, " ")+"\n"), 0o600))
+}
