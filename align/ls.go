@@ -1,9 +1,6 @@
 package align
 
 import (
-	"fmt"
-	"slices"
-
 	"gonum.org/v1/gonum/mat"
 
 	"concord/linalg"
@@ -33,10 +30,16 @@ import (
 // of least norm and a warning; so does a W of a rank below d, which leaves the
 // last columns of Z arbitrary.
 //
-// With L = Σ l_i the cost is O(a L min(a, L) + a d L) in time and two copies of
-// W in memory.
+// Solvers of U_d are svd, gram and randomized; see [input.leftVectors] for what
+// each costs and when gram, which squares the condition number of W, gives way
+// to svd. The default is gram for all but small W. G_i comes from the normal
+// equations where A_i is well conditioned, and from its singular value
+// decomposition otherwise and with solver svd; see [Result.solve].
+//
+// The cost is O(a L min(a, L)) in time, O(a L d) when randomized, and in memory
+// one copy of W (svd), min(a, L)² numbers (gram) or O(a d) (randomized).
 func LS(a []*mat.Dense, opt Options) (*Result, error) {
-	rows, cols, err := check(a)
+	in, err := newInput(a, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -44,72 +47,35 @@ func LS(a []*mat.Dense, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := 0
-	for _, c := range cols {
-		sum += c
+	solver, err := opt.solver("ls", solverSVD, solverGram, solverRandomized)
+	if err != nil {
+		return nil, err
 	}
-	d := opt.Dim
-	if d == 0 {
-		d = slices.Min(cols)
+	d, err := in.freeDim()
+	if err != nil {
+		return nil, err
 	}
-	if d < 0 || d > min(rows, sum) {
-		return nil, fmt.Errorf("align: dimension %d, want 1 to %d, the smaller of %d anchor rows and %d columns in all", d, min(rows, sum), rows, sum)
+	if _, err := in.squares(); err != nil {
+		return nil, err
 	}
-	res := &Result{Method: "ls", Dim: d, Target: target}
-	z, err := res.leftTarget(a, rows, sum)
+	res := &Result{Method: "ls", Dim: d, Target: target, Converged: true}
+	z, err := res.target(in, solver)
 	if err != nil {
 		return nil, err
 	}
 	switch target {
 	case Sigma:
-		for j := range d {
-			for i := range rows {
-				z.Set(i, j, z.At(i, j)*res.Singular[j])
-			}
-		}
+		scaleColumns(z, res.Singular[:d])
 	case Random:
 		var zr mat.Dense
 		zr.Mul(z, linalg.Uniform(d, d, opt.Source))
 		z = &zr
 	}
-	for i, ai := range a {
-		g, fit, err := linalg.LeastSquares(ai, z, 0)
-		if err != nil {
-			return nil, fmt.Errorf("align: A_%d: %v", i+1, err)
-		}
-		res.G = append(res.G, g)
-		res.Ranks = append(res.Ranks, fit.Rank)
-		res.Conds = append(res.Conds, fit.Cond)
-		switch {
-		case fit.Rank < cols[i]:
-			res.warn("party %d: A_%d has rank %d of %d columns: G_%d is the solution of least norm", i+1, i+1, fit.Rank, cols[i], i+1)
-		case fit.Cond > illConditioned:
-			res.warn("party %d: A_%d has condition number %.1e: G_%d has lost half of its digits", i+1, i+1, fit.Cond, i+1)
-		}
-	}
-	if err := res.measure(a, z); err != nil {
+	if err := res.solve(in, z, res.Solver == solverSVD); err != nil {
 		return nil, err
 	}
-	return res, nil
-}
-
-// leftTarget returns U_d (a × d), the top left singular vectors of W, and
-// fills in the singular values.
-func (res *Result) leftTarget(a []*mat.Dense, rows, sum int) (*mat.Dense, error) {
-	w := mat.NewDense(rows, sum, nil)
-	at := 0
-	for _, ai := range a {
-		_, c := ai.Dims()
-		w.Slice(0, rows, at, at+c).(*mat.Dense).Copy(ai)
-		at += c
+	if opt.NoResidual {
+		return res, nil
 	}
-	u, s, err := linalg.SVDLeft(w)
-	if err != nil {
-		return nil, fmt.Errorf("align: W = [A_1 … A_%d]: %v", len(a), err)
-	}
-	res.Singular = s
-	if rank := linalg.NumericalRank(s, rows, sum, 0); rank < res.Dim {
-		res.warn("all anchor representations together have rank %d, below the dimension %d: the last %d columns of the target are arbitrary", rank, res.Dim, res.Dim-rank)
-	}
-	return mat.DenseCopyOf(u.Slice(0, rows, 0, res.Dim)), nil
+	return res, res.measure(in, z)
 }

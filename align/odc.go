@@ -1,8 +1,6 @@
 package align
 
 import (
-	"fmt"
-
 	"gonum.org/v1/gonum/mat"
 
 	"concord/linalg"
@@ -42,21 +40,19 @@ import (
 //
 // The cost is O(a c l² + c l³) in time and O(a l + c l²) in memory.
 func ODC(a []*mat.Dense, opt Options) (*Result, error) {
-	_, cols, err := check(a)
+	in, err := newInput(a, opt)
 	if err != nil {
 		return nil, err
 	}
-	l := cols[0]
-	for i, c := range cols {
-		if c != l {
-			return nil, fmt.Errorf("align: A_%d has %d columns and A_1 has %d: method odc needs equal numbers, method ls does not", i+1, c, l)
-		}
-	}
-	if opt.Dim != 0 && opt.Dim != l {
-		return nil, fmt.Errorf("align: dimension %d, want %d: method odc keeps the number of columns", opt.Dim, l)
+	l, err := in.sameDim("odc")
+	if err != nil {
+		return nil, err
 	}
 	target, err := opt.target("odc", Identity, Random)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := opt.solver("odc", solverPolar); err != nil {
 		return nil, err
 	}
 	z := a[0]
@@ -64,35 +60,32 @@ func ODC(a []*mat.Dense, opt Options) (*Result, error) {
 		z = new(mat.Dense)
 		z.Mul(a[0], linalg.Haar(l, opt.Source))
 	}
-	res := &Result{Method: "odc", Dim: l, Target: target}
-	var own float64 // σ_min(ZᵀZ) / ‖Z‖_F, since A_1ᵀZ = A_1ᵀA_1 O; 0 if singular
-	for i, ai := range a {
-		var m mat.Dense
-		m.Mul(ai.T(), z)
-		g, info, err := linalg.Polar(&m)
-		if err != nil {
-			return nil, fmt.Errorf("align: A_%dᵀA_1: %v", i+1, err)
-		}
-		seen := ratio(info.Smallest, mat.Norm(ai, 2))
-		if i == 0 && info.Rank == l {
-			own = seen
-		}
-		overlap := ratio(seen, own)
-		res.G = append(res.G, g)
-		res.Ranks = append(res.Ranks, info.Rank)
-		res.Overlap = append(res.Overlap, overlap)
-		res.Conds = append(res.Conds, info.Cond)
-		switch {
-		case info.Rank < l:
-			res.warn("party %d: A_%dᵀA_1 has rank %d of %d: G_%d is one of many solutions", i+1, i+1, info.Rank, l, i+1)
-		case overlap < blind:
-			res.warn("party %d: overlap with party 1 is %.1e in the direction seen worst: the spans are nearly orthogonal there and G_%d fits noise", i+1, overlap, i+1)
-		}
-	}
-	if err := res.measure(a, z); err != nil {
+	res := &Result{Method: "odc", Solver: solverPolar, Dim: l, Target: target, Converged: true}
+	seen, err := res.procrustes(in, z)
+	if err != nil {
 		return nil, err
 	}
-	return res, nil
+	// σ_min(ZᵀZ) / ‖Z‖_F, since A_1ᵀZ = A_1ᵀA_1 O; 0 if singular.
+	own := 0.0
+	if res.Ranks[0] == l {
+		own = seen[0]
+	}
+	res.Overlap = make([]float64, len(a))
+	for i := range a {
+		res.Overlap[i] = ratio(seen[i], own)
+	}
+	for i, o := range res.Overlap {
+		switch {
+		case res.Ranks[i] < l:
+			res.warn("party %d: A_%dᵀA_1 has rank %d of %d: G_%d is one of many solutions", i+1, i+1, res.Ranks[i], l, i+1)
+		case o < blind:
+			res.warn("party %d: overlap with party 1 is %.1e in the direction seen worst: the spans are nearly orthogonal there and G_%d fits noise", i+1, o, i+1)
+		}
+	}
+	if opt.NoResidual {
+		return res, nil
+	}
+	return res, res.measure(in, z)
 }
 
 // blind is the overlap below which a party is warned of; see [ODC].

@@ -1,0 +1,368 @@
+package align
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg"
+)
+
+// The solvers of [GEP] beside randomized.
+const (
+	solverDirect = "direct"
+	solverQR     = "qr"
+)
+
+// GEP aligns by the generalised eigenvalue problem of Kawakami, Takano and
+// Imakura (GEP §3, "Kawakami-DC"), column by column of G:
+//
+//	minimise Σ_ij ‖A_i g_i − A_j g_j‖²  subject to  Σ_i ‖A_i g_i‖² = 1
+//	S v = λ D v,  D = blockdiag(A_iᵀA_i),  S = 2cD − 2WᵀW
+//	G_i = the rows of v_1 … v_d that belong to party i, for the d smallest λ
+//
+// The value of the objective for column j is λ_j, 0 ≤ λ_j ≤ 2c. The l_i may
+// differ, and d is free up to min(a, L). Solvers, with A_i T_i = Q_i orthonormal:
+//
+//	qr          T_i = R_i⁻¹ of A_i = Q_i R_i; SVD of [Q_1 … Q_c] = U diag(s) Vᵀ;
+//	            λ_j = 2c − 2s_j², G_i = T_i V_i         O(a L min(a, L))
+//	direct      R_i from Cholesky of A_iᵀA_i; symmetric eigenproblem of
+//	            T_iᵀ A_iᵀA_j T_j                        a L² + O(L³)
+//	randomized  qr with U by [input.krylov]             O(a L d), approximate
+//
+// The default is qr, whose cost is no higher in order for any shape. Its
+// decomposition of [Q_1 … Q_c] goes through a Gram matrix when large, which costs
+// no digits to speak of: 1 ≤ s_j² ≤ c for j up to the largest rank of an A_i.
+// direct squares the condition number of A_i and holds K (L × L).
+//
+// A rank-deficient A_i takes T_i = V_r Σ_r⁻¹ (l_i × r) from its singular value
+// decomposition: D is then singular, and v is the solution of least norm, in the
+// range of D. direct sees ranks down to σ_r ≈ √eps σ_1 only, the others down to
+// eps σ_1.
+//
+// GEP depends on the spans of the A_i alone: A_i → A_i E_i with invertible E_i
+// changes A_i G_i by rounding only. When all spans are equal all λ are 0, and G
+// is determined up to one common orthogonal matrix. The sign of each column is
+// fixed: the leading element of Σ_i A_i g_i is positive.
+//
+// # Weighting
+//
+// With Options.Weighting column j is multiplied by (GEP eq. 13)
+//
+//	w_j = exp(−(λ_j − λ_1)/(λ_d − λ_1))
+//
+// which is for models that penalise weights. When λ_d − λ_1 ≤ 1e-10·2c the
+// columns are equally good up to rounding, and every w_j = 1. Objective and
+// Eigenvalues are those before weighting, Residual that of the weighted G.
+//
+// The columns of A_i G_i have norms near 1/√c over a rows: the published
+// behaviour. Errors are those of [LS] but for targets.
+func GEP(a []*mat.Dense, opt Options) (*Result, error) {
+	in, err := newInput(a, opt)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := opt.target("gep", Identity); err != nil {
+		return nil, err
+	}
+	solver, err := opt.solver("gep", solverQR, solverDirect, solverRandomized)
+	if err != nil {
+		return nil, err
+	}
+	d, err := in.freeDim()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := in.squares(); err != nil {
+		return nil, err
+	}
+	if solver == "" {
+		solver = solverQR
+	}
+	res := &Result{Method: "gep", Solver: solver, Dim: d, Target: Identity, Converged: true}
+	res.Ranks, res.Conds = make([]int, len(a)), make([]float64, len(a))
+	var s []float64 // s_j of [Q_1 … Q_c], decreasing
+	if solver == solverDirect {
+		s, err = res.direct(in)
+	} else {
+		s, err = res.byQR(in, solver)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, g := range res.G {
+		if err := linalg.CheckFinite(g); err != nil {
+			return nil, fmt.Errorf("align: G_%d overflows: scale A_%d up", i+1, i+1)
+		}
+	}
+	res.warnRanks(in)
+	c := float64(len(a))
+	for _, x := range s[:d] {
+		lambda := math.Max(0, 2*c-2*x*x)
+		res.Eigenvalues = append(res.Eigenvalues, lambda)
+		res.Objective += lambda
+	}
+	if opt.Weighting {
+		res.weigh(2 * c)
+	}
+	if opt.NoResidual {
+		return res, nil
+	}
+	return res, res.measure(in, nil)
+}
+
+// frame is an orthonormal basis of the span of A_i: A_i T = Q.
+type frame struct {
+	q, t *mat.Dense // a × r and l_i × r; nil for rank 0
+}
+
+// byQR solves by orthonormal bases Q_i. s holds min(a, Σ r_i) values, or d of
+// them when randomized.
+func (res *Result) byQR(in *input, solver string) (s []float64, err error) {
+	frames := make([]frame, len(in.a))
+	err = in.each(func(i int) error {
+		var err error
+		frames[i], res.Ranks[i], res.Conds[i], err = orthonormalFrame(in.a[i])
+		if err != nil {
+			return fmt.Errorf("align: A_%d: %v", i+1, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	// The Q_i of rank 0 have no columns and no part in what follows.
+	qs := &input{rows: in.rows, opt: in.opt}
+	for _, f := range frames {
+		if f.q != nil {
+			_, r := f.q.Dims()
+			qs.a, qs.cols, qs.at = append(qs.a, f.q), append(qs.cols, r), append(qs.at, qs.sum)
+			qs.sum += r
+		}
+	}
+	res.G = make([]*mat.Dense, len(in.a))
+	for i := range res.G {
+		res.G[i] = mat.NewDense(in.cols[i], res.Dim, nil)
+	}
+	d := min(res.Dim, in.rows, qs.sum)
+	if d == 0 {
+		return res.pad(nil), nil
+	}
+	inner := ""
+	if solver == solverRandomized {
+		inner = solverRandomized
+	}
+	v, s, err := qs.rightVectors(d, inner)
+	if err != nil {
+		return nil, err
+	}
+	k := 0
+	for i, f := range frames {
+		if f.q == nil {
+			continue
+		}
+		res.G[i].Slice(0, in.cols[i], 0, d).(*mat.Dense).Mul(f.t, qs.block(v, k))
+		k++
+	}
+	return res.pad(s), nil
+}
+
+// pad extends s to d values by zeros, for columns of G that are zero because the
+// anchor representations have fewer independent columns than d.
+func (res *Result) pad(s []float64) []float64 {
+	if n := len(s); n < res.Dim {
+		res.warn("all anchor representations together have %d independent columns, below the dimension %d: the last %d columns of G are zero", n, res.Dim, res.Dim-n)
+		s = append(s, make([]float64, res.Dim-n)...)
+	}
+	return s
+}
+
+// orthonormalFrame returns a basis of the span of a (a × l) with rank and
+// condition number. It comes from Cholesky of AᵀA, twice (CholeskyQR2, Yamamoto et
+// al. 2015), which is orthonormal to eps where a is well conditioned, and from the
+// singular value decomposition otherwise. The cost is O(a l²).
+func orthonormalFrame(a *mat.Dense) (f frame, rank int, cond float64, err error) {
+	rows, l := a.Dims()
+	q := mat.DenseCopyOf(a)
+	t := mat.NewDense(l, l, nil)
+	for j := range l {
+		t.Set(j, j, 1)
+	}
+	limit := choleskyLimit
+	for pass := range 2 {
+		var k mat.Dense
+		k.Mul(q.T(), q)
+		r, ok := cholesky(&k, limit)
+		if !ok {
+			break
+		}
+		r.right(q)
+		r.right(t)
+		if pass == 0 {
+			cond, limit = r.cond, 2*float64(l*l) // what is left is close to the identity
+			continue
+		}
+		return frame{q, t}, l, cond, nil
+	}
+	u, s, v, err := linalg.SVD(a)
+	if err != nil {
+		return frame{}, 0, 0, err
+	}
+	rank = linalg.NumericalRank(s, rows, l, 0)
+	if rank == 0 {
+		return frame{}, 0, 0, nil
+	}
+	t = mat.DenseCopyOf(v.Slice(0, l, 0, rank))
+	inverse := make([]float64, rank)
+	for j := range rank {
+		inverse[j] = 1 / s[j]
+	}
+	scaleColumns(t, inverse)
+	return frame{mat.DenseCopyOf(u.Slice(0, rows, 0, rank)), t}, rank, s[0] / s[rank-1], nil
+}
+
+// rightVectors returns V_d (L × d) with the singular values of W, as Wᵀ U_d Σ_d⁻¹
+// unless σ_d is so small that this would lose digits. The sign of each column is
+// that of [input.leftVectors].
+func (in *input) rightVectors(d int, solver string) (v *mat.Dense, s []float64, err error) {
+	u, s, _, err := in.leftVectors(d, solver)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !(s[0] <= gramLimit*s[d-1]) {
+		u, s, w, err := linalg.SVD(in.hstack())
+		if err != nil {
+			return nil, nil, err
+		}
+		v = mat.DenseCopyOf(w.Slice(0, in.sum, 0, d))
+		scaleColumns(v, fixSigns(mat.DenseCopyOf(u.Slice(0, in.rows, 0, d))))
+		return v, s, nil
+	}
+	v = mat.NewDense(in.sum, d, nil)
+	inverse := make([]float64, d)
+	for j := range d {
+		inverse[j] = 1 / s[j]
+	}
+	err = in.each(func(i int) error {
+		b := in.block(v, i)
+		b.Mul(in.a[i].T(), u)
+		scaleColumns(b, inverse)
+		return nil
+	})
+	return v, s, err
+}
+
+// direct solves by K = WᵀW: with T_i of A_iᵀA_i = R_iᵀR_i or V Λ Vᵀ, the d largest
+// eigenvalues s_j² of the blocks T_iᵀ K_ij T_j.
+func (res *Result) direct(in *input) (s []float64, err error) {
+	k := in.gram()
+	ts := make([]*mat.Dense, len(in.a)) // l_i × r_i, nil for rank 0
+	err = in.each(func(i int) error {
+		var err error
+		ts[i], res.Ranks[i], res.Conds[i], err = whiten(mat.DenseCopyOf(in.diagonal(k, i)), in.rows)
+		if err != nil {
+			return fmt.Errorf("align: A_%dᵀA_%d: %v", i+1, i+1, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	at, sum := make([]int, len(in.a)), 0
+	for i, r := range res.Ranks {
+		at[i] = sum
+		sum += r
+	}
+	res.G = make([]*mat.Dense, len(in.a))
+	for i := range res.G {
+		res.G[i] = mat.NewDense(in.cols[i], res.Dim, nil)
+	}
+	if sum == 0 {
+		return res.pad(nil), nil
+	}
+	m := mat.NewDense(sum, sum, nil)
+	_ = in.each(func(i int) error {
+		if ts[i] == nil {
+			return nil
+		}
+		var left mat.Dense
+		left.Mul(ts[i].T(), in.block(k, i))
+		for j := i; j < len(in.a); j++ {
+			if ts[j] != nil {
+				m.Slice(at[i], at[i]+res.Ranks[i], at[j], at[j]+res.Ranks[j]).(*mat.Dense).
+					Mul(left.Slice(0, res.Ranks[i], in.at[j], in.at[j]+in.cols[j]), ts[j])
+			}
+		}
+		return nil
+	})
+	mirror(m)
+	w, v, err := symmetric(m)
+	if err != nil {
+		return nil, fmt.Errorf("align: WᵀW of A_1 … A_%d: %v", len(in.a), err)
+	}
+	d := min(res.Dim, in.rows, sum)
+	for i, t := range ts {
+		if t != nil {
+			res.G[i].Slice(0, in.cols[i], 0, d).(*mat.Dense).Mul(t, v.Slice(at[i], at[i]+res.Ranks[i], 0, d))
+		}
+	}
+	signs := fixSigns(in.combine(in.join(res.G)))
+	for _, g := range res.G {
+		scaleColumns(g, signs)
+	}
+	return res.pad(roots(w)[:min(in.rows, sum)]), nil
+}
+
+// diagonal is the view of block A_iᵀA_i of K.
+func (in *input) diagonal(k *mat.Dense, i int) *mat.Dense {
+	return k.Slice(in.at[i], in.at[i]+in.cols[i], in.at[i], in.at[i]+in.cols[i]).(*mat.Dense)
+}
+
+// whiten returns T (l × r) with TᵀKT = I for the Gram matrix k (l × l, overwritten)
+// of a matrix of so many rows, its rank r, and the square root of its condition
+// number.
+func whiten(k *mat.Dense, rows int) (t *mat.Dense, rank int, cond float64, err error) {
+	l, _ := k.Dims()
+	if r, ok := cholesky(mat.DenseCopyOf(k), choleskyLimit); ok {
+		t = mat.NewDense(l, l, nil)
+		for j := range l {
+			t.Set(j, j, 1)
+		}
+		r.right(t)
+		return t, l, r.cond, nil
+	}
+	w, v, err := symmetric(k)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	rank = linalg.NumericalRank(w, rows, l, 0)
+	if rank == 0 {
+		return nil, 0, 0, nil
+	}
+	t = mat.DenseCopyOf(v.Slice(0, l, 0, rank))
+	scale := make([]float64, rank)
+	for j := range rank {
+		scale[j] = 1 / math.Sqrt(w[j])
+	}
+	scaleColumns(t, scale)
+	return t, rank, math.Sqrt(w[0] / w[rank-1]), nil
+}
+
+// weigh scales the columns of G by their eigenvalues; span is the largest value
+// that λ can have.
+func (res *Result) weigh(span float64) {
+	lambda := res.Eigenvalues
+	d := len(lambda)
+	res.Weights = make([]float64, d)
+	width := lambda[d-1] - lambda[0]
+	for j := range d {
+		res.Weights[j] = 1
+		if width > 1e-10*span {
+			res.Weights[j] = math.Exp(-(lambda[j] - lambda[0]) / width)
+		}
+	}
+	for _, g := range res.G {
+		scaleColumns(g, res.Weights)
+	}
+}

@@ -1,0 +1,60 @@
+package align
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg"
+)
+
+// solverPolar is the one solver of the closed-form Procrustes methods.
+const solverPolar = "polar"
+
+// procrustes fills in G_i = polar(A_iᵀZ) for the target z (a × d), with ranks and
+// condition numbers of A_iᵀZ, and returns σ_min(A_iᵀZ) / ‖A_i‖_F of every party.
+//
+// A_i is read once: its norm is summed up panel by panel while the panel is in
+// the cache for the product. The cost is O(a l_i d + l_i² d) a party.
+func (res *Result) procrustes(in *input, z *mat.Dense) (seen []float64, err error) {
+	c := len(in.a)
+	seen = make([]float64, c)
+	res.G = make([]*mat.Dense, c)
+	res.Ranks, res.Conds = make([]int, c), make([]float64, c)
+	_, d := z.Dims()
+	err = in.each(func(i int) error {
+		m, square := in.against(i, z)
+		if err := in.finite(i, square); err != nil {
+			return err
+		}
+		g, info, err := linalg.Polar(m)
+		if err != nil {
+			return fmt.Errorf("align: A_%dᵀZ: %v", i+1, err)
+		}
+		seen[i] = ratio(info.Smallest, math.Sqrt(square))
+		if min(in.cols[i], d) > info.Rank {
+			seen[i] = 0
+		}
+		res.G[i], res.Ranks[i], res.Conds[i] = g, info.Rank, info.Cond
+		return nil
+	})
+	return seen, err
+}
+
+// against returns A_iᵀZ (l_i × d) and ‖A_i‖_F².
+func (in *input) against(i int, z *mat.Dense) (m *mat.Dense, square float64) {
+	_, d := z.Dims()
+	m = mat.NewDense(in.cols[i], d, nil)
+	var part mat.Dense
+	for from := 0; from < in.rows; from += panelRows {
+		to := min(from+panelRows, in.rows)
+		for r := from; r < to; r++ {
+			row := in.a[i].RawRowView(r)
+			square += dot(row, row)
+		}
+		part.Mul(in.a[i].Slice(from, to, 0, in.cols[i]).T(), z.Slice(from, to, 0, d))
+		m.Add(m, &part)
+	}
+	return m, square
+}

@@ -1,0 +1,151 @@
+package align
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg"
+)
+
+// The solvers of U_d.
+const (
+	solverSVD        = "svd"
+	solverGram       = "gram"
+	solverRandomized = "randomized"
+)
+
+// gramLimit is the ratio σ_1/σ_d up to which U_d is taken from a Gram matrix.
+// Eigenvectors of WWᵀ are exact to eps σ_1²/(σ_j² − σ_{j+1}²), those of W to
+// eps σ_1/(σ_j − σ_{j+1}): the loss is a factor of σ_1/(σ_j + σ_{j+1}), here at
+// most half of a thousand, three of the sixteen digits.
+const gramLimit = 1000
+
+// smallSide is the shorter side of W up to which its SVD is quick enough for
+// nothing to be gained.
+const smallSide = 32
+
+// leftVectors returns the top d left singular vectors of W and its singular
+// values, by the solver
+//
+//	svd         of W                                O(a L min(a, L))
+//	gram        eigenvectors of WᵀW or WWᵀ          a L min(a, L) + O(min(a, L)³)
+//	randomized  block Krylov, see [input.krylov]    O(a L d), approximate
+//
+// and the name of the solver used. Without a name it takes gram, which needs a
+// fraction of the time of svd, unless W is small. gram squares the condition
+// number: it is refused, and svd takes its place, when σ_1 > 1000 σ_d. The sign
+// of each column is fixed as in [linalg.SVDLeft].
+func (in *input) leftVectors(d int, solver string) (u *mat.Dense, s []float64, used string, err error) {
+	if solver == "" {
+		solver = solverGram
+		if min(in.rows, in.sum) <= smallSide {
+			solver = solverSVD
+		}
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("align: W = [A_1 … A_%d]: %v", len(in.a), err)
+		}
+	}()
+	switch solver {
+	case solverRandomized:
+		u, s, err = in.krylov(d)
+	case solverGram:
+		var ok bool
+		if u, s, ok, err = in.gramVectors(d); ok || err != nil {
+			break
+		}
+		solver = solverSVD
+		fallthrough
+	default:
+		u, s, err = linalg.SVDLeft(in.hstack())
+		if err == nil {
+			u = mat.DenseCopyOf(u.Slice(0, in.rows, 0, d))
+		}
+	}
+	if err != nil {
+		return nil, nil, "", err
+	}
+	fixSigns(u)
+	return u, s, solver, nil
+}
+
+// gramVectors computes U_d from the smaller of WᵀW and WWᵀ; ok is false when
+// that would lose too many digits.
+func (in *input) gramVectors(d int) (u *mat.Dense, s []float64, ok bool, err error) {
+	if in.rows <= in.sum {
+		w, v, err := symmetric(in.outer())
+		if err != nil {
+			return nil, nil, false, err
+		}
+		s = roots(w)
+		if !(s[0] <= gramLimit*s[d-1]) || s[0] == 0 {
+			return nil, nil, false, nil
+		}
+		return mat.DenseCopyOf(v.Slice(0, in.rows, 0, d)), s, true, nil
+	}
+	w, v, err := symmetric(in.gram())
+	if err != nil {
+		return nil, nil, false, err
+	}
+	s = roots(w)
+	if !(s[0] <= gramLimit*s[d-1]) || s[0] == 0 {
+		return nil, nil, false, nil
+	}
+	// U_d = W V_d Σ_d⁻¹, orthonormal to eps σ_1²/σ_d²; QR mends that.
+	vd := mat.DenseCopyOf(v.Slice(0, in.sum, 0, d))
+	inverse := make([]float64, d)
+	for j := range d {
+		inverse[j] = 1 / s[j]
+	}
+	scaleColumns(vd, inverse)
+	u, err = orthonormal(in.combine(vd))
+	return u, s, err == nil, err
+}
+
+// combine returns W G = Σ_i A_i G_i (a × d) for the stacked g (L × d).
+func (in *input) combine(g *mat.Dense) *mat.Dense {
+	_, d := g.Dims()
+	parts := make([]*mat.Dense, groups)
+	_ = in.eachGroup(func(k, from, to int) error {
+		var x mat.Dense
+		parts[k] = mat.NewDense(in.rows, d, nil)
+		for i := from; i < to; i++ {
+			x.Mul(in.a[i], in.block(g, i))
+			parts[k].Add(parts[k], &x)
+		}
+		return nil
+	})
+	for _, p := range parts[1:] {
+		if p != nil {
+			parts[0].Add(parts[0], p)
+		}
+	}
+	return parts[0]
+}
+
+// roots returns the square roots of the eigenvalues of a Gram matrix, those
+// below zero by rounding counted as zero.
+func roots(w []float64) []float64 {
+	s := make([]float64, len(w))
+	for i, x := range w {
+		s[i] = math.Sqrt(math.Max(0, x))
+	}
+	return s
+}
+
+// target computes Z = U_d for a method and notes singular values, solver and a
+// rank below d.
+func (res *Result) target(in *input, solver string) (*mat.Dense, error) {
+	u, s, used, err := in.leftVectors(res.Dim, solver)
+	if err != nil {
+		return nil, err
+	}
+	res.Singular, res.Solver = s, used
+	if rank := linalg.NumericalRank(s, in.rows, in.sum, 0); rank < res.Dim {
+		res.warn("all anchor representations together have rank %d, below the dimension %d: the last %d columns of the target are arbitrary", rank, res.Dim, res.Dim-rank)
+	}
+	return u, nil
+}
