@@ -7,9 +7,15 @@
 // for Procrustes problems, [Haar] for a random orthogonal matrix.
 //
 // The package is the one door to BLAS and LAPACK: numerical work of the
-// packages above goes through it or through mat.Dense.Mul, so that another
-// backend can take gonum's place in one spot. It holds no method of Data
-// Collaboration analysis, no sparse matrices and no single precision.
+// packages above goes through it or through mat.Dense.Mul. When the program
+// starts, OpenBLAS, MKL or Accelerate is loaded if the machine has it, and
+// gonum runs with this package's AVX2 and AVX-512 products if not; [Backend]
+// says which, and the environment variable of [EnvBLAS] chooses. A build with
+// the tag noblas loads nothing and is static. Work on one large problem uses
+// all cores by itself; [Parallel] is for many small ones.
+//
+// The package holds no method of Data Collaboration analysis and no sparse
+// matrices.
 //
 // # Common rules
 //

@@ -1,0 +1,218 @@
+package linalg
+
+import "sync"
+
+// The matrix product in pure Go and assembly: the blocked algorithm of Goto
+// and van de Geijn (ACM TOMS 34, 2008) around a micro-kernel. B is cut into
+// panels of blockK × cols, packed so that a kernel reads it in order and kept
+// in the second-level cache; a panel of A of rows × blockK stays in the first.
+// An operand is read where it lies when that is as fast; the edges are always
+// packed and padded with zeros.
+//
+// An element of C is summed in an order that depends on the kernel and on k
+// alone, so that the same product gives the same bits whatever the number of
+// threads and wherever in a larger product it stands.
+
+// microKernel adds α A B to a block of C of rows × cols.
+type microKernel struct {
+	name       string
+	rows, cols int
+	// halves says that run accepts rows/2 and cols/2 as well.
+	halves bool
+	run    func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64)
+}
+
+// Block sizes: a packed block of B takes 256·512·8 bytes = 1 MiB, that of A
+// 256·144·8 bytes = 288 KiB; a panel of B 16 or 32 KiB. blockM and blockN are
+// multiples of every kernel's rows and columns.
+const (
+	blockK  = 256
+	blockM  = 144
+	blockN  = 512
+	maxCell = 12 * 16
+)
+
+// operand is a matrix as BLAS passes it: row-major with ld ≥ columns.
+type operand struct {
+	data  []float64
+	ld    int
+	trans bool
+}
+
+// at is the operand that starts at row i, column j of op(A).
+func (o operand) at(i, j int) operand {
+	if o.trans {
+		i, j = j, i
+	}
+	return operand{o.data[i*o.ld+j:], o.ld, o.trans}
+}
+
+// panel is where a kernel reads the rows from row i of op(A) on in place.
+func (o operand) panel(i int) (first *float64, rowStride, colStride uintptr) {
+	if o.trans {
+		return &o.data[i], 8, uintptr(8 * o.ld)
+	}
+	return &o.data[i*o.ld], uintptr(8 * o.ld), 8
+}
+
+// packs is what a product packs into.
+type packs struct {
+	a, b []float64
+	cell *[maxCell]float64
+}
+
+var packPool = sync.Pool{New: func() any {
+	return &packs{
+		a:    make([]float64, blockM*blockK),
+		b:    make([]float64, blockN*blockK),
+		cell: new([maxCell]float64),
+	}
+}}
+
+// gemm adds α op(A) op(B) to C (m × n); op(A) is m × k.
+func (mk *microKernel) gemm(m, n, k int, alpha float64, a, b operand, c []float64, ldc int) {
+	p := packPool.Get().(*packs)
+	defer packPool.Put(p)
+	// Packing costs a pass over the operand, and pays when a panel is read often
+	// or its rows lie so far apart that they evict each other. The limits are
+	// measured: 50 × 1000 by 1000 × 50 takes 0.09 ms in place and 0.13 packed.
+	directA := !a.trans || n <= 512 && a.ld <= 512
+	directB := !b.trans && m <= 128 && b.ld <= 256
+	for j := 0; j < n; j += blockN {
+		nb := min(blockN, n-j)
+		for l := 0; l < k; l += blockK {
+			kb := min(blockK, k-l)
+			mk.packB(p.b, b.at(l, j), kb, nb, directB)
+			for i := 0; i < m; i += blockM {
+				mb := min(blockM, m-i)
+				mk.block(p, mb, nb, kb, alpha, a.at(i, l), b.at(l, j), directA, directB, c[i*ldc+j:], ldc)
+			}
+		}
+	}
+}
+
+// block multiplies one block of A with the packed block of B.
+func (mk *microKernel) block(p *packs, m, n, k int, alpha float64, a, b operand, directA, directB bool, c []float64, ldc int) {
+	mk.packA(p.a, a, k, m, directA)
+	for j := 0; j < n; j += mk.cols {
+		cols := min(mk.cols, n-j)
+		kcols := mk.cols
+		if mk.halves && cols <= mk.cols/2 {
+			kcols /= 2
+		}
+		bp, bs := &p.b[j*k], uintptr(8*mk.cols)
+		if directB && cols == kcols {
+			bp, bs = &b.data[j], uintptr(8*b.ld)
+		}
+		for i := 0; i < m; i += mk.rows {
+			rows := min(mk.rows, m-i)
+			krows := mk.rows
+			if mk.halves && rows <= mk.rows/2 {
+				krows /= 2
+			}
+			ap, ars, acs := &p.a[i*k], uintptr(8), uintptr(8*mk.rows)
+			if directA && rows == krows {
+				ap, ars, acs = a.panel(i)
+			}
+			if rows == krows && cols == kcols {
+				mk.run(krows, kcols, k, ap, ars, acs, bp, bs, &c[i*ldc+j], uintptr(8*ldc), alpha)
+				continue
+			}
+			clear(p.cell[:])
+			mk.run(krows, kcols, k, ap, ars, acs, bp, bs, &p.cell[0], uintptr(8*mk.cols), alpha)
+			for r := range rows {
+				dst := c[(i+r)*ldc+j:][:cols]
+				for q, v := range p.cell[r*mk.cols:][:cols] {
+					dst[q] += v
+				}
+			}
+		}
+	}
+}
+
+// packA packs the rows of op(A) (m × k) in panels of the kernel's rows, each
+// stored by columns and padded with zeros. Full panels of an A that is not
+// transposed are read in place and not packed.
+func (mk *microKernel) packA(dst []float64, a operand, k, m int, direct bool) {
+	for i := 0; i < m; i += mk.rows {
+		rows := min(mk.rows, m-i)
+		panel := dst[i*k:][:mk.rows*k]
+		if direct && (rows == mk.rows || mk.halves && rows == mk.rows/2) {
+			continue
+		}
+		if !a.trans {
+			clear(panel)
+			for r := range rows {
+				for q, v := range a.data[(i+r)*a.ld:][:k] {
+					panel[q*mk.rows+r] = v
+				}
+			}
+			continue
+		}
+		packRows(panel, a.data[i:], a.ld, k, rows, mk.rows)
+	}
+}
+
+// packB packs the columns of op(B) (k × n) in panels of the kernel's columns,
+// each stored by rows and padded with zeros.
+func (mk *microKernel) packB(dst []float64, b operand, k, n int, direct bool) {
+	for j := 0; j < n; j += mk.cols {
+		cols := min(mk.cols, n-j)
+		panel := dst[j*k:][:mk.cols*k]
+		if direct && (cols == mk.cols || mk.halves && cols == mk.cols/2) {
+			continue
+		}
+		if !b.trans {
+			packRows(panel, b.data[j:], b.ld, k, cols, mk.cols)
+			continue
+		}
+		if cols < mk.cols {
+			clear(panel)
+		}
+		packColumns(panel, b.data[j*b.ld:], b.ld, k, cols, mk.cols)
+	}
+}
+
+// packRows copies k rows of the given number of elements, ld apart, to rows of
+// width, padded with zeros.
+func packRows(dst, src []float64, ld, k, elements, width int) {
+	switch {
+	case elements == 16 && width == 16:
+		for q := range k {
+			*(*[16]float64)(dst[16*q:]) = *(*[16]float64)(src[q*ld:])
+		}
+	case elements == 12 && width == 12:
+		for q := range k {
+			*(*[12]float64)(dst[12*q:]) = *(*[12]float64)(src[q*ld:])
+		}
+	case elements == 8 && width == 8:
+		for q := range k {
+			*(*[8]float64)(dst[8*q:]) = *(*[8]float64)(src[q*ld:])
+		}
+	case elements == 6 && width == 6:
+		for q := range k {
+			*(*[6]float64)(dst[6*q:]) = *(*[6]float64)(src[q*ld:])
+		}
+	default:
+		for q := range k {
+			row := dst[q*width:][:width]
+			clear(row[copy(row, src[q*ld:][:elements]):])
+		}
+	}
+}
+
+// packColumns copies columns, each contiguous and ld apart, to rows of width.
+func packColumns(dst, src []float64, ld, k, columns, width int) {
+	r := 0
+	for ; r+4 <= columns; r += 4 {
+		s0, s1, s2, s3 := src[r*ld:][:k], src[(r+1)*ld:][:k], src[(r+2)*ld:][:k], src[(r+3)*ld:][:k]
+		for q := range s0 {
+			*(*[4]float64)(dst[q*width+r:]) = [4]float64{s0[q], s1[q], s2[q], s3[q]}
+		}
+	}
+	for ; r < columns; r++ {
+		for q, v := range src[r*ld:][:k] {
+			dst[q*width+r] = v
+		}
+	}
+}

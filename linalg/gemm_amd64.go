@@ -1,0 +1,54 @@
+package linalg
+
+import "golang.org/x/sys/cpu"
+
+// The kernels of gemm_amd64.s. Strides are in bytes. They read a row of B to
+// the width of the kernel and write a block of C of its full size.
+
+//go:noescape
+func kernel6x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64)
+
+//go:noescape
+func kernel6x8z(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64)
+
+//go:noescape
+func kernel6x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64)
+
+//go:noescape
+func kernel12x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64)
+
+//go:noescape
+func kernel12x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64)
+
+// kernels lists the micro-kernels that this processor can run, the fastest
+// first. x/sys/cpu reports a feature only if the operating system saves its
+// registers.
+func kernels() []*microKernel {
+	var ks []*microKernel
+	if cpu.X86.HasAVX512F {
+		ks = append(ks, &microKernel{
+			name: "AVX-512", rows: 12, cols: 16, halves: true,
+			run: func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64) {
+				switch {
+				case rows == 12 && cols == 16:
+					kernel12x16(k, a, ars, acs, b, bs, c, cs, alpha)
+				case rows == 12:
+					kernel12x8(k, a, ars, acs, b, bs, c, cs, alpha)
+				case cols == 16:
+					kernel6x16(k, a, ars, acs, b, bs, c, cs, alpha)
+				default:
+					kernel6x8z(k, a, ars, acs, b, bs, c, cs, alpha)
+				}
+			},
+		})
+	}
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		ks = append(ks, &microKernel{
+			name: "AVX2", rows: 6, cols: 8,
+			run: func(_, _, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64) {
+				kernel6x8(k, a, ars, acs, b, bs, c, cs, alpha)
+			},
+		})
+	}
+	return ks
+}

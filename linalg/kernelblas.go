@@ -1,0 +1,332 @@
+package linalg
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// kernelBLAS is gonum's BLAS with the products of level 3 by a micro-kernel.
+// The triangular and symmetric ones are split in halves until a product of
+// full blocks does nearly all the work (Gustavson 1997; Elmroth et al., SIAM
+// Review 46, 2004).
+type kernelBLAS struct {
+	gonum.Implementation
+	mk *microKernel
+}
+
+const (
+	// smallProduct is the number of multiplications below which gonum's loops
+	// are as fast as a kernel whose block is mostly empty.
+	smallProduct = 6 * 6 * 6
+	// splitProduct is the number of multiplications that one goroutine gets at
+	// least: at 40 Gflop/s 0.2 ms, a hundred times the cost of starting it.
+	splitProduct = 1 << 22
+	// leaf is the order of the triangles that are not split.
+	leaf = 24
+)
+
+// Dgemm computes C = α op(A) op(B) + β C; see blas.Float64Level3.
+func (kb kernelBLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	if m*n*k < smallProduct || m < 0 || n < 0 || k < 0 {
+		kb.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
+	checkProduct(tA, tB, m, n, k, a, lda, b, ldb, c, ldc)
+	scale(m, n, beta, c, ldc)
+	if alpha == 0 {
+		return
+	}
+	kb.product(m, n, k, alpha, operand{a, lda, tA != blas.NoTrans}, operand{b, ldb, tB != blas.NoTrans}, c, ldc)
+}
+
+// product adds α op(A) op(B) to C with as many goroutines as are worth it.
+func (kb kernelBLAS) product(m, n, k int, alpha float64, a, b operand, c []float64, ldc int) {
+	parts := min(threads(), m*n*k/splitProduct)
+	if parts <= 1 {
+		kb.mk.gemm(m, n, k, alpha, a, b, c, ldc)
+		return
+	}
+	var wg sync.WaitGroup
+	byRows, unit, size := false, kb.mk.cols, n
+	if m > n {
+		byRows, unit, size = true, kb.mk.rows, m
+	}
+	step := ((size+parts-1)/parts + unit - 1) / unit * unit
+	for at := 0; at < size; at += step {
+		w := min(step, size-at)
+		wg.Go(func() {
+			if byRows {
+				kb.mk.gemm(w, n, k, alpha, a.at(at, 0), b, c[at*ldc:], ldc)
+			} else {
+				kb.mk.gemm(m, w, k, alpha, a, b.at(0, at), c[at:], ldc)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Dsyrk computes C = α A Aᵀ + β C or α Aᵀ A + β C in one triangle of C; see
+// blas.Float64Level3.
+func (kb kernelBLAS) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+	if n*n*k < smallProduct || n < 0 || k < 0 || alpha == 0 {
+		kb.Implementation.Dsyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
+		return
+	}
+	checkUplo(uplo)
+	checkProduct(t, t, n, 0, k, a, lda, nil, max(1, k), nil, 1)
+	checkMatrix("C", n, n, c, ldc)
+	scaleTriangle(uplo, n, beta, c, ldc)
+	left := operand{a, lda, t != blas.NoTrans}
+	kb.syrk(uplo, n, k, alpha, left, operand{a, lda, !left.trans}, c, ldc)
+}
+
+// syrk adds α left right, where right = leftᵀ, to a triangle of C.
+func (kb kernelBLAS) syrk(uplo blas.Uplo, n, k int, alpha float64, left, right operand, c []float64, ldc int) {
+	if n <= 2*leaf {
+		tmp := make([]float64, n*n)
+		kb.mk.gemm(n, n, k, alpha, left, right, tmp, n)
+		for i := range n {
+			lo, hi := i, n
+			if uplo == blas.Lower {
+				lo, hi = 0, i+1
+			}
+			dst := c[i*ldc+lo : i*ldc+hi]
+			for j, v := range tmp[i*n+lo : i*n+hi] {
+				dst[j] += v
+			}
+		}
+		return
+	}
+	h := half(n, kb.mk)
+	kb.syrk(uplo, h, k, alpha, left, right, c, ldc)
+	kb.syrk(uplo, n-h, k, alpha, left.at(h, 0), right.at(0, h), c[h*ldc+h:], ldc)
+	if uplo == blas.Upper {
+		kb.product(h, n-h, k, alpha, left, right.at(0, h), c[h:], ldc)
+	} else {
+		kb.product(n-h, h, k, alpha, left.at(h, 0), right, c[h*ldc:], ldc)
+	}
+}
+
+// Dtrsm solves op(A) X = α B or X op(A) = α B for a triangular A; see
+// blas.Float64Level3.
+func (kb kernelBLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+	order := m
+	if s == blas.Right {
+		order = n
+	}
+	if order <= leaf || m == 0 || n == 0 || alpha == 0 {
+		kb.Implementation.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+		return
+	}
+	checkTriangular(s, ul, tA, d, m, n, order, a, lda, b, ldb)
+	scale(m, n, alpha, b, ldb)
+	kb.trsm(s, ul, tA, d, m, n, a, lda, b, ldb)
+}
+
+func (kb kernelBLAS) trsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, a []float64, lda int, b []float64, ldb int) {
+	order := m
+	if s == blas.Right {
+		order = n
+	}
+	if order <= leaf {
+		kb.Implementation.Dtrsm(s, ul, tA, d, m, n, 1, a, lda, b, ldb)
+		return
+	}
+	h := half(order, kb.mk)
+	p := split(s, ul, tA, m, n, h, a, lda, b, ldb)
+	first, second := p.one, p.two
+	if p.twoFirst {
+		first, second = second, first
+	}
+	kb.trsm(s, ul, tA, d, first.m, first.n, first.a, lda, first.b, ldb)
+	if s == blas.Left {
+		kb.product(second.m, n, first.m, -1, p.off, operand{first.b, ldb, false}, second.b, ldb)
+	} else {
+		kb.product(m, second.n, first.n, -1, operand{first.b, ldb, false}, p.off, second.b, ldb)
+	}
+	kb.trsm(s, ul, tA, d, second.m, second.n, second.a, lda, second.b, ldb)
+}
+
+// Dtrmm computes B = α op(A) B or α B op(A) for a triangular A; see
+// blas.Float64Level3.
+func (kb kernelBLAS) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+	order := m
+	if s == blas.Right {
+		order = n
+	}
+	if order <= leaf || m == 0 || n == 0 || alpha == 0 {
+		kb.Implementation.Dtrmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+		return
+	}
+	checkTriangular(s, ul, tA, d, m, n, order, a, lda, b, ldb)
+	kb.trmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+}
+
+func (kb kernelBLAS) trmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+	order := m
+	if s == blas.Right {
+		order = n
+	}
+	if order <= leaf {
+		kb.Implementation.Dtrmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+		return
+	}
+	h := half(order, kb.mk)
+	p := split(s, ul, tA, m, n, h, a, lda, b, ldb)
+	// The part that a solution finds last is multiplied first, while the other,
+	// which it needs, is unchanged.
+	first, second := p.two, p.one
+	if p.twoFirst {
+		first, second = second, first
+	}
+	kb.trmm(s, ul, tA, d, first.m, first.n, alpha, first.a, lda, first.b, ldb)
+	if s == blas.Left {
+		kb.product(first.m, n, second.m, alpha, p.off, operand{second.b, ldb, false}, first.b, ldb)
+	} else {
+		kb.product(m, first.n, second.n, alpha, operand{second.b, ldb, false}, p.off, first.b, ldb)
+	}
+	kb.trmm(s, ul, tA, d, second.m, second.n, alpha, second.a, lda, second.b, ldb)
+}
+
+// part is a triangle on the diagonal of A and the rows or columns of B that it
+// meets.
+type part struct {
+	m, n int
+	a, b []float64
+}
+
+// parts is a triangular problem split at h: two triangles and the block of
+// op(A) between them.
+type parts struct {
+	one, two part
+	off      operand
+	// twoFirst says that a solution finds part two first.
+	twoFirst bool
+}
+
+func split(s blas.Side, ul blas.Uplo, tA blas.Transpose, m, n, h int, a []float64, lda int, b []float64, ldb int) parts {
+	var p parts
+	trans := tA != blas.NoTrans
+	if ul == blas.Upper {
+		p.off = operand{a[h:], lda, trans}
+	} else {
+		p.off = operand{a[h*lda:], lda, trans}
+	}
+	upper := (ul == blas.Upper) != trans // op(A)
+	corner := a[h*lda+h:]
+	if s == blas.Left {
+		p.one, p.two = part{h, n, a, b}, part{m - h, n, corner, b[h*ldb:]}
+		p.twoFirst = upper
+	} else {
+		p.one, p.two = part{m, h, a, b}, part{m, n - h, corner, b[h:]}
+		p.twoFirst = !upper
+	}
+	return p
+}
+
+// half splits an order in two, the first a multiple of the kernel's columns
+// where it is large enough.
+func half(n int, mk *microKernel) int {
+	h := n / 2
+	if h > mk.cols {
+		h -= h % mk.cols
+	}
+	return h
+}
+
+// scale computes C = β C (m × n); β = 0 overwrites, NaN included.
+func scale(m, n int, beta float64, c []float64, ldc int) {
+	if beta == 1 {
+		return
+	}
+	for i := range m {
+		scaleRow(beta, c[i*ldc:][:n])
+	}
+}
+
+func scaleTriangle(uplo blas.Uplo, n int, beta float64, c []float64, ldc int) {
+	if beta == 1 {
+		return
+	}
+	for i := range n {
+		if uplo == blas.Upper {
+			scaleRow(beta, c[i*ldc+i:][:n-i])
+		} else {
+			scaleRow(beta, c[i*ldc:][:i+1])
+		}
+	}
+}
+
+func scaleRow(beta float64, row []float64) {
+	if beta == 0 {
+		clear(row)
+		return
+	}
+	for j := range row {
+		row[j] *= beta
+	}
+}
+
+// The checks panic on what would read or write beyond a slice.
+
+func checkProduct(tA, tB blas.Transpose, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	checkTrans(tA)
+	checkTrans(tB)
+	if tA == blas.NoTrans {
+		checkMatrix("A", m, k, a, lda)
+	} else {
+		checkMatrix("A", k, m, a, lda)
+	}
+	if tB == blas.NoTrans {
+		checkMatrix("B", k, n, b, ldb)
+	} else {
+		checkMatrix("B", n, k, b, ldb)
+	}
+	checkMatrix("C", m, n, c, ldc)
+}
+
+func checkTriangular(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n, order int, a []float64, lda int, b []float64, ldb int) {
+	if s != blas.Left && s != blas.Right {
+		panic("linalg: side is neither left nor right")
+	}
+	if d != blas.Unit && d != blas.NonUnit {
+		panic("linalg: diagonal is neither unit nor general")
+	}
+	checkUplo(ul)
+	checkTrans(tA)
+	checkMatrix("A", order, order, a, lda)
+	checkMatrix("B", m, n, b, ldb)
+}
+
+func checkUplo(ul blas.Uplo) {
+	if ul != blas.Upper && ul != blas.Lower {
+		panic("linalg: triangle is neither upper nor lower")
+	}
+}
+
+func checkTrans(t blas.Transpose) {
+	if t != blas.NoTrans && t != blas.Trans && t != blas.ConjTrans {
+		panic("linalg: operand is neither transposed nor not")
+	}
+}
+
+func checkMatrix(name string, rows, cols int, data []float64, ld int) {
+	if rows < 0 || cols < 0 || ld < max(1, cols) {
+		panic(fmt.Sprintf("linalg: %s is %d × %d with a stride of %d", name, rows, cols, ld))
+	}
+	if rows > 0 && cols > 0 && len(data) < (rows-1)*ld+cols {
+		panic(fmt.Sprintf("linalg: %s is %d × %d with a stride of %d in %d elements", name, rows, cols, ld, len(data)))
+	}
+}
+
+// threads is how many goroutines a product may use now.
+func threads() int {
+	if serial.Load() > 0 {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
+}
