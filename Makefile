@@ -33,6 +33,12 @@ test: deps ## All tests that need no data from outside the repository
 test-race: deps ## The same under the race detector
 	$(GO) test -race -timeout 40m ./...
 
+.PHONY: test-onnx
+test-onnx: ## Compare our ONNX graphs with ONNX Runtime (fetches it from npm)
+	@scripts/deps.sh onnxruntime
+	onnx/testdata/onnxruntime/install.sh
+	$(GO) test -tags onnxruntime -count=1 -run ONNXRuntime ./onnx
+
 .PHONY: test-data
 test-data: deps ## Checks on the data sets in the folder that CONCORD_DATA names
 	@test -n "$(CONCORD_DATA)" || { echo "make test-data: set CONCORD_DATA to the folder of the data sets" >&2; exit 1; }

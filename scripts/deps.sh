@@ -1,12 +1,16 @@
 #!/bin/sh
-# Installs what the tests need. Does nothing, and needs no rights, when all of
-# it is there.
+# Installs what the tests need: those of `make test`, with the word onnxruntime
+# also those of `make test-onnx`. Does nothing, and needs no rights, when all of it
+# is there.
 set -eu
 python=${PYTHON:-/usr/bin/python3}
 
 missing=""
 "$python" -c 'import numpy' >/dev/null 2>&1 || missing="$missing python3-numpy"
 command -v gcc >/dev/null 2>&1 || missing="$missing gcc libc6-dev"
+if [ "${1:-}" = onnxruntime ]; then
+	command -v npm >/dev/null 2>&1 || missing="$missing nodejs npm"
+fi
 
 if [ -n "$missing" ]; then
 	run=""

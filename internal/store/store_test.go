@@ -1,0 +1,206 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"concord/internal/store"
+	"concord/study"
+)
+
+func open(t *testing.T, dir string) *store.Store {
+	t.Helper()
+	s, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func statement(t *testing.T, role study.Role, name string) *study.Statement {
+	t.Helper()
+	id, err := study.NewIdentity(role, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id.Statement
+}
+
+// TestJoinAtOnce: of many parties that join at the same moment as many get in
+// as there is room for, and every one of them stays in after a restart.
+func TestJoinAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	ctx := t.Context()
+	const parties, capacity = 12, 5
+	analyst := statement(t, study.RoleAnalyst, "Analyst")
+	hash, err := s.AddStudy(ctx, []byte("contract"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	statements := make([]*study.Statement, parties)
+	for i := range statements {
+		statements[i] = statement(t, study.RoleParty, fmt.Sprintf("Party %d", i))
+		if err := s.AddInvite(ctx, hash, study.Hash{byte(i)}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var in, full atomic.Int32
+	var wg sync.WaitGroup
+	for i, st := range statements {
+		wg.Go(func() {
+			switch err := s.Join(ctx, hash, study.Hash{byte(i)}, st, analyst, capacity); {
+			case err == nil:
+				in.Add(1)
+			case errors.Is(err, store.ErrClosed):
+				full.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if in.Load() != capacity || full.Load() != parties-capacity {
+		t.Errorf("%d joined and %d found it full, want %d and %d", in.Load(), full.Load(), capacity, parties-capacity)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	members, err := open(t, dir).Members(ctx, hash)
+	if err != nil || len(members) != capacity {
+		t.Errorf("after a restart there are %d members (%v), want %d", len(members), err, capacity)
+	}
+}
+
+// put stores a bundle of n bytes of one kind and returns what PutBundle does.
+func put(t *testing.T, s *store.Store, hash study.Hash, manifest byte, content string) ([]byte, error) {
+	t.Helper()
+	f, err := s.Incoming()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	defer os.Remove(f.Name())
+	if _, err := f.WriteString(content); err != nil {
+		t.Fatal(err)
+	}
+	return s.PutBundle(context.Background(), store.Bundle{
+		Study: hash, Epoch: study.Hash{1}, Sender: study.Hash{2}, Kind: "contribution",
+		Recipients: []study.Hash{{3}}, Manifest: study.Hash{manifest}, Payload: study.HashOf([]byte(content)),
+		Size: int64(len(content)), Receipt: []byte("receipt for " + content),
+	}, f)
+}
+
+// TestPutBundle: the same again gives the same receipt, another is refused, and
+// what was acknowledged is there after a restart and a sweep.
+func TestPutBundle(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	hash, err := s.AddStudy(t.Context(), []byte("contract"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := put(t, s, hash, 7, "one")
+	if err != nil || string(first) != "receipt for one" {
+		t.Fatalf("PutBundle = %q, %v", first, err)
+	}
+	if again, err := put(t, s, hash, 7, "sealed anew"); err != nil || string(again) != "receipt for one" {
+		t.Errorf("the same manifest again = %q, %v; want the first receipt", again, err)
+	}
+	if _, err := put(t, s, hash, 8, "two"); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("another manifest = %v, want ErrConflict", err)
+	}
+	// A crash in the middle of an upload, and one between rename and commit.
+	for _, name := range []string{"incoming.partial-1", study.HashOf([]byte("orphan")).String()} {
+		if err := os.WriteFile(filepath.Join(dir, "bundles", name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir)
+	if err := s.Sweep(); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, "bundles"))
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("after a sweep there are %d files (%v), want one", len(entries), err)
+	}
+	bundles, err := s.Bundles(t.Context(), hash, study.Hash{1}, study.Hash{3})
+	if err != nil || len(bundles) != 1 || bundles[0].Size != 3 {
+		t.Fatalf("the recipient may fetch %v, %v", bundles, err)
+	}
+	if others, err := s.Bundles(t.Context(), hash, study.Hash{1}, study.Hash{4}); err != nil || len(others) != 0 {
+		t.Errorf("somebody else may fetch %v, %v", others, err)
+	}
+	f, err := s.OpenBundle(bundles[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+}
+
+// TestPutAtOnce: of different bundles for one place that come at once exactly
+// one is stored, and everybody who gets a receipt gets that one's.
+func TestPutAtOnce(t *testing.T) {
+	s := open(t, t.TempDir())
+	hash, err := s.AddStudy(t.Context(), []byte("contract"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			_, err := put(t, s, hash, byte(i), fmt.Sprint("bundle ", i))
+			if err == nil {
+				stored.Add(1)
+			} else if !errors.Is(err, store.ErrConflict) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if stored.Load() != 1 {
+		t.Errorf("%d different bundles were acknowledged for one place", stored.Load())
+	}
+}
+
+func TestNewerDatabase(t *testing.T) {
+	dir := t.TempDir()
+	if err := open(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(dir, "concord.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("PRAGMA user_version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	if _, err := store.Open(dir); err == nil || !strings.Contains(err.Error(), "version 99") {
+		t.Errorf("Open of a newer database = %v, want an error that names its version", err)
+	}
+}
+
+func TestNotFound(t *testing.T) {
+	s := open(t, t.TempDir())
+	if _, err := s.Study(t.Context(), study.Hash{1}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Study = %v, want ErrNotFound", err)
+	}
+	err := s.Join(t.Context(), study.Hash{1}, study.Hash{}, statement(t, study.RoleParty, "A"), statement(t, study.RoleAnalyst, "B"), 2)
+	if !errors.Is(err, store.ErrInvite) {
+		t.Errorf("Join = %v, want ErrInvite", err)
+	}
+}
