@@ -78,6 +78,7 @@ func TestKnownAnswers(t *testing.T) {
 			Name, Method, Target string
 			Dim                  int
 			A, G                 [][][]float64
+			Eigenvalues          []float64
 			Residual, Objective  float64
 		}
 	}
@@ -93,25 +94,97 @@ func TestKnownAnswers(t *testing.T) {
 			for _, x := range c.A {
 				a = append(a, dense(x))
 			}
-			src := splitMix(5)
-			r := run(t, c.Method, a, align.Options{Dim: c.Dim, Target: align.Target(c.Target), Source: &src})
-			if r.Method != c.Method || r.Dim != c.Dim || r.Target != align.Target(c.Target) {
-				t.Errorf("result says %s, %d, %s", r.Method, r.Dim, r.Target)
+			opt := align.Options{Dim: c.Dim, Target: align.Target(c.Target)}
+			var want []*mat.Dense
+			for _, g := range c.G {
+				want = append(want, dense(g))
 			}
-			scale := 0.0 // of the aligned anchors, for the two sums of squares
-			for i, g := range c.G {
-				if e := apart(r.G[i], dense(g)); e > 1e-8 {
-					t.Errorf("G_%d differs by %g", i+1, e)
+			for _, solver := range exactSolvers[c.Method] {
+				src := splitMix(5)
+				opt.Solver, opt.Source = solver, &src
+				r := run(t, c.Method, a, opt)
+				if r.Method != c.Method || r.Dim != c.Dim || r.Target != align.Target(c.Target) {
+					t.Errorf("result says %s, %d, %s", r.Method, r.Dim, r.Target)
 				}
-				scale += math.Pow(mat.Norm(mul(a[i], r.G[i]), 2), 2)
-			}
-			if math.Abs(r.Residual-c.Residual) > 1e-8*scale {
-				t.Errorf("residual %g, want %g", r.Residual, c.Residual)
-			}
-			if math.Abs(r.Objective-c.Objective) > 1e-8*scale {
-				t.Errorf("objective %g, want %g", r.Objective, c.Objective)
+				scale := 0.0 // of the aligned anchors, for the two sums of squares
+				for i := range want {
+					scale += math.Pow(mat.Norm(mul(a[i], r.G[i]), 2), 2)
+				}
+				if c.Method == "gep" {
+					// The eigenvalues lie between 0 and 2c.
+					for j, x := range r.Eigenvalues {
+						if math.Abs(x-c.Eigenvalues[j]) > 1e-8*2*float64(len(a)) {
+							t.Errorf("%s: eigenvalue %d is %g, want %g", solver, j+1, x, c.Eigenvalues[j])
+						}
+					}
+					scale *= 2 * float64(len(a))
+					compareGEP(t, solver, a, r, want, c.Eigenvalues)
+				} else {
+					for i, g := range want {
+						if e := apart(r.G[i], g); e > 1e-8 {
+							t.Errorf("%s: G_%d differs by %g", solver, i+1, e)
+						}
+					}
+				}
+				if math.Abs(r.Residual-c.Residual) > 1e-8*scale {
+					t.Errorf("%s: residual %g, want %g", solver, r.Residual, c.Residual)
+				}
+				if math.Abs(r.Objective-c.Objective) > 1e-8*scale {
+					t.Errorf("%s: objective %g, want %g", solver, r.Objective, c.Objective)
+				}
 			}
 		})
+	}
+}
+
+// exactSolvers are the solvers that are exact to rounding; the empty one is the
+// choice by cost.
+var exactSolvers = map[string][]string{
+	"ls":        {"", "svd", "gram"},
+	"odc":       {"", "polar"},
+	"opp":       {"", "svd", "gram"},
+	"gep":       {"", "qr", "direct"},
+	"gopp":      {"", "block", "direct"},
+	"rdp":       {"", "block", "direct"},
+	"consensus": {"", "block", "direct"},
+}
+
+// compareGEP compares the columns of G up to sign, to 1e-8 or to rounding over the
+// distance to the next eigenvalue (Davis, Kahan 1970). Where all eigenvalues
+// agree, A_i G_i are compared up to one orthogonal matrix, by their products.
+func compareGEP(t *testing.T, solver string, a []*mat.Dense, r *align.Result, want []*mat.Dense, lambda []float64) {
+	t.Helper()
+	span := 2 * float64(len(a))
+	if lambda[r.Dim-1]-lambda[0] < 1e-10*span {
+		for i := range a {
+			x, y := mul(a[i], r.G[i]), mul(a[0], want[0])
+			if e := apart(mul(x, x.T()), mul(y, y.T())); e > 1e-8 {
+				t.Errorf("%s: A_%d G_%d differs by %g beyond a turn", solver, i+1, i+1, e)
+			}
+		}
+		return
+	}
+	for j := range r.Dim {
+		gap := span
+		if j > 0 {
+			gap = math.Min(gap, lambda[j]-lambda[j-1])
+		}
+		if j+1 < len(lambda) {
+			gap = math.Min(gap, lambda[j+1]-lambda[j])
+		}
+		var got, expected []float64
+		largest := 0.0
+		for i := range a {
+			got, expected = append(got, mat.Col(nil, j, r.G[i])...), append(expected, mat.Col(nil, j, want[i])...)
+		}
+		plus, minus := 0.0, 0.0
+		for k := range got {
+			plus, minus = math.Max(plus, math.Abs(got[k]-expected[k])), math.Max(minus, math.Abs(got[k]+expected[k]))
+			largest = math.Max(largest, math.Abs(expected[k]))
+		}
+		if e := math.Min(plus, minus) / largest; e > 1e-12*span/gap {
+			t.Errorf("%s: column %d differs by %g at a gap of %g", solver, j+1, e, gap)
+		}
 	}
 }
 

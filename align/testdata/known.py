@@ -1,9 +1,10 @@
 """Known answers for package align, by NumPy and SciPy.
 
 Run in this folder: /usr/bin/python3 known.py > known.json
-The versions used stand in the output. LS takes scipy.linalg.lstsq and ODC
-scipy.linalg.orthogonal_procrustes. The free sign of each column of U_d is
-fixed by the rule that package linalg documents.
+The versions used stand in the output. LS takes scipy.linalg.lstsq, ODC and OPP
+scipy.linalg.orthogonal_procrustes, GEP scipy.linalg.eigh of S and D. The free
+sign of each column of U_d is fixed by the rule that package linalg documents;
+that of the columns of GEP is left free.
 """
 import json
 import math
@@ -64,14 +65,32 @@ def ls(a, d, target):
     return z, [scipy.linalg.lstsq(x, z, cond=max(x.shape) * np.finfo(float).eps)[0] for x in a]
 
 
+def opp(a, d, target):
+    z, _ = ls(a, d, "identity")
+    return z, [scipy.linalg.orthogonal_procrustes(x, z)[0] for x in a]
+
+
+def gep(a, d, target):
+    w, c = np.hstack(a), len(a)
+    dd = scipy.linalg.block_diag(*[x.T @ x for x in a])
+    val, vec = scipy.linalg.eigh(2 * c * dd - 2 * w.T @ w, dd)
+    at = np.cumsum([0] + [x.shape[1] for x in a])
+    return val, [vec[at[i] : at[i + 1], :d] for i in range(c)]
+
+
 def odc(a, d, target):
     z = a[0] @ (haar(d, SplitMix(5)) if target == "random" else np.eye(d))
     return z, [scipy.linalg.orthogonal_procrustes(x, z)[0] for x in a]
 
 
 def case(name, method, a, d, target):
-    z, g = {"ls": ls, "odc": odc}[method](a, d, target)
-    return {
+    z, g = {"ls": ls, "odc": odc, "opp": opp, "gep": gep}[method](a, d, target)
+    more, objective = {}, None
+    if method == "gep":
+        more, objective = {"eigenvalues": z.tolist()}, float(sum(z[:d]))
+    else:
+        objective = float(sum(np.linalg.norm(x @ y - z) ** 2 for x, y in zip(a, g)))
+    return more | {
         "name": name,
         "method": method,
         "target": target,
@@ -79,7 +98,7 @@ def case(name, method, a, d, target):
         "a": [x.tolist() for x in a],
         "g": [x.tolist() for x in g],
         "residual": residual(a, g),
-        "objective": float(sum(np.linalg.norm(x @ y - z) ** 2 for x, y in zip(a, g))),
+        "objective": objective,
     }
 
 
@@ -109,8 +128,16 @@ cases += [
     case("odc random", "odc", even, 3, "random"),
     case("odc wide", "odc", wide, 4, "identity"),
     case("odc one column", "odc", rep(5, 1, 1), 1, "identity"),
+    case("opp", "opp", even, 3, "identity"),
+    case("opp wide", "opp", wide, 4, "identity"),
+    case("gep", "gep", even, 3, "identity"),
+    case("gep all columns", "gep", even, 6, "identity"),
+    case("gep uneven", "gep", uneven, 4, "identity"),
+    case("gep wide", "gep", wide, 4, "identity"),
+    case("gep same span", "gep", [even[0] @ rng.normal(size=(3, 3)) for _ in range(4)], 3, "identity"),
 ]
-json.dump(
-    {"numpy": np.__version__, "scipy": scipy.__version__, "python": sys.version.split()[0], "cases": cases},
-    sys.stdout,
-)
+if __name__ == "__main__":
+    json.dump(
+        {"numpy": np.__version__, "scipy": scipy.__version__, "python": sys.version.split()[0], "cases": cases},
+        sys.stdout,
+    )
