@@ -1,12 +1,14 @@
 package analystcli
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 
 	"github.com/spf13/cobra"
 
+	"concord/internal/durable"
 	"concord/internal/server"
 )
 
@@ -23,9 +25,12 @@ func (p *program) serveCommand() *cobra.Command {
 				return err
 			}
 			defer st.Close()
-			unlock, err := lock(f.path("serve.lock"))
+			unlock, err := durable.Lock(f.path("serve.lock"))
+			if errors.Is(err, durable.ErrLocked) {
+				return fmt.Errorf("another concordd serves from %s", f.dir)
+			}
 			if err != nil {
-				return fmt.Errorf("another concordd serves from %s: %w", f.dir, err)
+				return err
 			}
 			defer unlock()
 			if err := st.Sweep(); err != nil {

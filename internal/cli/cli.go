@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -68,12 +69,31 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.Version = version()
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &UsageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 	})
 	strict(root)
 	err := root.ExecuteContext(ctx)
 	return report(err, stderr)
+}
+
+// version is what the build recorded of itself.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	text := info.Main.Version
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && !strings.Contains(text, s.Value[:min(12, len(s.Value))]):
+			text += " " + s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true" && !strings.Contains(text, "dirty"):
+			text += " modified"
+		}
+	}
+	return text + ", " + info.GoVersion
 }
 
 // strict makes a command with subcommands refuse words that are none of them,

@@ -20,6 +20,9 @@ import (
 // Sweep removes what a crash left.
 const tempMark = ".partial-"
 
+// ErrLocked is returned by Lock when another process holds the lock.
+var ErrLocked = errors.New("another process is at work there")
+
 // WriteFile puts b at path with the given permissions.
 func WriteFile(path string, b []byte, perm fs.FileMode) error {
 	return Write(path, perm, func(f *os.File) error {

@@ -84,14 +84,20 @@ type visit struct {
 	epoch  study.Hash
 }
 
+// site opens the folder.
+func (p *program) site() (*site.Site, error) {
+	s, err := site.Open(p.dir)
+	if errors.Is(err, site.ErrNoSite) {
+		err = cli.WithHint(err, "run concord join INVITE --name NAME first, or name the folder with --dir")
+	}
+	return s, err
+}
+
 // open loads the site. Every file is checked again: somebody may have edited
 // it.
 func (p *program) open() (*visit, error) {
-	s, err := site.Open(p.dir)
+	s, err := p.site()
 	if err != nil {
-		if errors.Is(err, site.ErrNoSite) {
-			err = cli.WithHint(err, "run concord join INVITE --name NAME first, or name the folder with --dir")
-		}
 		return nil, err
 	}
 	v := &visit{site: s}
@@ -118,14 +124,43 @@ func (p *program) open() (*visit, error) {
 	return v, nil
 }
 
-// openConfirmed is open for commands that need the confirmed roster.
-func (p *program) openConfirmed() (*visit, error) {
-	v, err := p.open()
-	if err == nil && v.roster == nil {
-		err = cli.WithHint(errors.New("nobody here has confirmed the roster yet"),
+// change is open for commands that change the site's folder: others are kept
+// out until unlock is called.
+func (p *program) change() (v *visit, unlock func(), err error) {
+	s, err := p.site()
+	if err != nil {
+		return nil, nil, err
+	}
+	if unlock, err = s.Lock(); err != nil {
+		return nil, nil, err
+	}
+	if v, err = p.open(); err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	return v, unlock, nil
+}
+
+// changeConfirmed is change for commands that need the confirmed roster.
+func (p *program) changeConfirmed() (*visit, func(), error) {
+	v, unlock, err := p.change()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := v.needRoster(); err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	return v, unlock, nil
+}
+
+// needRoster refuses to go on before people here have confirmed the roster.
+func (v *visit) needRoster() error {
+	if v.roster == nil {
+		return cli.WithHint(errors.New("nobody here has confirmed the roster yet"),
 			"run concord roster, compare the phrase with the other parties, then concord roster confirm")
 	}
-	return v, err
+	return nil
 }
 
 // dial connects to the server that the site joined.

@@ -35,7 +35,16 @@ func (p *program) join(ctx context.Context, line, name string) error {
 	if err := study.CheckName(name); err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	s, id, err := site.Create(p.dir, name)
+	s, err := site.New(p.dir)
+	if err != nil {
+		return err
+	}
+	unlock, err := s.Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	id, err := s.Enrol(name)
 	if err != nil {
 		return err
 	}

@@ -57,10 +57,11 @@ contribution/stays. Preparing again replaces both and their approval.`,
 }
 
 func (p *program) prepare(path string) error {
-	v, err := p.openConfirmed()
+	v, unlock, err := p.changeConfirmed()
 	if err != nil {
 		return err
 	}
+	defer unlock()
 	if v.site.Has("outbox", bundle.KindContribution+".bundle") {
 		return cli.WithHint(errors.New("this site's contribution is sealed and may have reached the server; it cannot be prepared anew"),
 			"run concord send to make sure it has arrived")

@@ -29,10 +29,11 @@ standardisation, its secret basis and what came back into one graph of
 allow-listed operators, model.onnx. No foreign code runs here.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v, err := p.openConfirmed()
+			v, unlock, err := p.changeConfirmed()
 			if err != nil {
 				return err
 			}
+			defer unlock()
 			if !v.site.Sent(bundle.KindContribution) {
 				return cli.WithHint(errors.New("this site has not contributed yet"), "run concord status to see whose turn it is")
 			}

@@ -23,8 +23,11 @@ func (p *program) reviewCommand() *cobra.Command {
 }
 
 func (p *program) review() error {
-	v, err := p.openConfirmed()
+	v, err := p.open()
 	if err != nil {
+		return err
+	}
+	if err := v.needRoster(); err != nil {
 		return err
 	}
 	m, _, err := v.loadDraft(bundle.KindContribution)
@@ -100,10 +103,11 @@ the first 12 or more digits of the manifest are given, as review prints them, or
 }
 
 func (p *program) approve(digits string, yes bool) error {
-	v, err := p.openConfirmed()
+	v, unlock, err := p.changeConfirmed()
 	if err != nil {
 		return err
 	}
+	defer unlock()
 	m, _, err := v.loadDraft(bundle.KindContribution)
 	if err != nil {
 		return err

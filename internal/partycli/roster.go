@@ -115,10 +115,11 @@ func (v *visit) fetchRosterFrom(ctx context.Context, c *client.Client) (*study.R
 }
 
 func (p *program) confirmRoster(ctx context.Context, typed string) error {
-	v, err := p.open()
+	v, unlock, err := p.change()
 	if err != nil {
 		return err
 	}
+	defer unlock()
 	if v.roster != nil {
 		p.printf("the roster was confirmed here already\n")
 		return v.sendConfirmation(ctx)

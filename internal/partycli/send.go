@@ -17,10 +17,11 @@ func (p *program) sendCommand() *cobra.Command {
 		Short: "Seal and send what was approved",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v, err := p.openConfirmed()
+			v, unlock, err := p.changeConfirmed()
 			if err != nil {
 				return err
 			}
+			defer unlock()
 			if v.site.Sent(bundle.KindContribution) {
 				p.printf("sent already, and acknowledged\nnext: concord receive, when everybody has sent\n")
 				return nil

@@ -39,10 +39,11 @@ named and left to you.`,
 }
 
 func (p *program) sync(ctx context.Context) error {
-	v, err := p.openConfirmed()
+	v, unlock, err := p.changeConfirmed()
 	if err != nil {
 		return err
 	}
+	defer unlock()
 	c, err := v.dial()
 	if err != nil {
 		return err

@@ -80,44 +80,43 @@ type Connection struct {
 // ErrNoSite is returned by Open when the folder holds no site.
 var ErrNoSite = errors.New("no study here")
 
-// Create makes the folder for a new site, or opens one whose joining was
-// interrupted. id is the identity to use from now on: the stored one if there
-// is one under the same name.
-func Create(dir, name string) (*Site, *study.Identity, error) {
-	s := &Site{dir}
-	if err := os.MkdirAll(dir, dirPerm); err != nil {
-		return nil, nil, err
-	}
+// New makes the folder for a site, if it is not there.
+func New(dir string) (*Site, error) {
+	return &Site{dir}, os.MkdirAll(dir, dirPerm)
+}
+
+// Enrol makes the site's identity, or returns the stored one if joining was
+// interrupted. The site must be locked.
+func (s *Site) Enrol(name string) (*study.Identity, error) {
 	if id, err := s.Identity(); err == nil {
 		if id.Statement.Name != name {
-			return nil, nil, fmt.Errorf("the folder %s belongs to %q; take another folder for %q", dir, id.Statement.Name, name)
+			return nil, fmt.Errorf("the folder %s belongs to %q; take another folder for %q", s.Dir, id.Statement.Name, name)
 		}
-		return s, id, nil
+		return id, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
+		return nil, err
 	}
 	id, err := study.NewIdentity(study.RoleParty, name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	keys, err := id.EncodeSecret()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer keys.Erase()
 	for _, sub := range []string{outboxDir, receiptsDir, inboxDir} {
 		if err := os.MkdirAll(s.path(sub), dirPerm); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	if err := durable.WriteFile(s.path(statementFile), id.Statement.Encode(), filePerm); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return s, id, durable.WriteFile(s.path(identityFile), keys.Reveal(), secretPerm)
+	return id, durable.WriteFile(s.path(identityFile), keys.Reveal(), secretPerm)
 }
 
-// Open opens the folder of a site that has joined, and sweeps what an
-// interrupted command left there.
+// Open opens the folder of a site that has joined.
 func Open(dir string) (*Site, error) {
 	s := &Site{dir}
 	if _, err := os.Stat(s.path(contractFile)); err != nil {
@@ -126,12 +125,26 @@ func Open(dir string) (*Site, error) {
 		}
 		return nil, err
 	}
+	return s, nil
+}
+
+// Lock keeps other commands from changing the folder until unlock is called,
+// and sweeps what an interrupted one left there.
+func (s *Site) Lock() (unlock func(), err error) {
+	unlock, err = durable.Lock(s.path("lock"))
+	if errors.Is(err, durable.ErrLocked) {
+		return nil, fmt.Errorf("another concord command is at work in the folder %s", s.Dir)
+	}
+	if err != nil {
+		return nil, err
+	}
 	for _, sub := range []string{".", outboxDir, receiptsDir, inboxDir} {
-		if err := durable.Sweep(s.path(sub)); err != nil {
+		if err := durable.Sweep(s.path(sub)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			unlock()
 			return nil, err
 		}
 	}
-	return s, nil
+	return unlock, nil
 }
 
 // Joined reports whether the site has a contract.
