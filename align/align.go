@@ -90,8 +90,8 @@ type Options struct {
 	// Init holds the G_i to start GOPP, RDP and Consensus from, in place of their
 	// own start.
 	Init []*mat.Dense
-	// Starts is a number of further, random starts of GOPP and Consensus. The best
-	// result is reported.
+	// Starts is a number of further, random starts of GOPP and Consensus; the best
+	// result is reported. Zero means the method's default, -1 none.
 	Starts int
 	// MaxIter bounds the iterations from one start. Zero means 2000.
 	MaxIter int

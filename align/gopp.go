@@ -41,17 +41,17 @@ func GOPP(a []*mat.Dense, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return generalised(in, "gopp", l, func(s []float64) {
+	return generalised(in, "gopp", l, 0, func(s []float64) {
 		for j := range s { // Z = U_l: A_iᵀ U_l = V_i Σ
 			s[j] = 1
 		}
 	})
 }
 
-// generalised solves a generalised Procrustes problem with d columns. spectral
-// changes the singular values σ_j into the weights of the columns of U_d in the
-// start Z.
-func generalised(in *input, name string, d int, spectral func([]float64)) (*Result, error) {
+// generalised solves a generalised Procrustes problem with d columns. usual is the
+// number of random starts that Options.Starts zero means. spectral changes the
+// singular values σ_j into the weights of the columns of U_d in the start Z.
+func generalised(in *input, name string, d, usual int, spectral func([]float64)) (*Result, error) {
 	opt := in.opt
 	if _, err := opt.target(name, Identity); err != nil {
 		return nil, err
@@ -64,8 +64,12 @@ func generalised(in *input, name string, d int, spectral func([]float64)) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	if opt.Starts < 0 {
-		return nil, fmt.Errorf("align: %d random starts, want 0 or more", opt.Starts)
+	further := opt.Starts
+	switch {
+	case further < -1:
+		return nil, fmt.Errorf("align: %d random starts, want a number, 0 for the usual or -1 for none", further)
+	case further == 0 && opt.Init == nil:
+		further = usual
 	}
 	squares, err := in.squares()
 	if err != nil {
@@ -85,7 +89,7 @@ func generalised(in *input, name string, d int, spectral func([]float64)) (*Resu
 	if opt.Init != nil {
 		starts[0] = "given"
 	}
-	for k := range opt.Starts {
+	for k := range max(0, further) {
 		starts = append(starts, fmt.Sprintf("random %d", k+1))
 	}
 	src := opt.source()
