@@ -2,7 +2,11 @@
 
 package linalg
 
-import "errors"
+import (
+	"errors"
+
+	"gonum.org/v1/gonum/mat"
+)
 
 // canLoad says whether this build can load a library.
 const canLoad = false
@@ -17,3 +21,11 @@ func openFortran(string) (*fortran, error) { return nil, errAbsent }
 func nativeEngine(*fortran) *engine { return nil }
 
 func (f *fortran) setThreads(int) {}
+
+func (f *fortran) svd(*mat.Dense, bool, bool) (u *mat.Dense, s []float64, v *mat.Dense, ok bool) {
+	return nil, nil, nil, false
+}
+
+func (f *fortran) eigSym([]float64, int, int, int, bool) (w, rows []float64, ok bool) {
+	return nil, nil, false
+}

@@ -93,21 +93,18 @@ func factorize(a *mat.Dense, kind mat.SVDKind) (u *mat.Dense, s []float64, v *ma
 	if err := CheckFinite(a); err != nil {
 		return nil, nil, nil, err
 	}
-	var svd mat.SVD
-	if !svd.Factorize(a, kind) {
+	ok := false
+	if native := current.Load().native; native != nil {
+		u, s, v, ok = native.svd(mat.DenseCopyOf(a), wantU, wantV)
+	}
+	if !ok { // no library, or divide and conquer did not converge: QR iterations
+		u, s, v, ok = svdByGonum(a, kind)
+	}
+	if !ok {
 		return nil, nil, nil, errors.New("linalg: singular value decomposition did not converge")
 	}
-	s = svd.Values(nil)
 	if math.IsInf(s[0], 0) || math.IsNaN(s[0]) {
 		return nil, nil, nil, errors.New("linalg: singular value decomposition overflows: scale the matrix down")
-	}
-	if wantU {
-		u = new(mat.Dense)
-		svd.UTo(u)
-	}
-	if wantV {
-		v = new(mat.Dense)
-		svd.VTo(v)
 	}
 	switch {
 	case wantV:
@@ -116,6 +113,22 @@ func factorize(a *mat.Dense, kind mat.SVDKind) (u *mat.Dense, s []float64, v *ma
 		fixSigns(u, nil)
 	}
 	return u, s, v, nil
+}
+
+func svdByGonum(a *mat.Dense, kind mat.SVDKind) (u *mat.Dense, s []float64, v *mat.Dense, ok bool) {
+	var svd mat.SVD
+	if !svd.Factorize(a, kind) {
+		return nil, nil, nil, false
+	}
+	if kind&mat.SVDThinU != 0 {
+		u = new(mat.Dense)
+		svd.UTo(u)
+	}
+	if kind&mat.SVDThinV != 0 {
+		v = new(mat.Dense)
+		svd.VTo(v)
+	}
+	return u, svd.Values(nil), v, true
 }
 
 // fixSigns negates the columns of lead whose leading element is negative, and
