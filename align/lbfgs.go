@@ -2,6 +2,8 @@ package align
 
 import (
 	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // minimise finds a local minimum of a smooth function by L-BFGS (Nocedal 1980;
@@ -128,10 +130,7 @@ func (l *lbfgs) direction(p, g []float64) {
 
 // add overwrites y with y + t·x.
 func add(y []float64, t float64, x []float64) {
-	x = x[:len(y)]
-	for i := range y {
-		y[i] += t * x[i]
-	}
+	blas64.Axpy(t, blas64.Vector{N: len(x), Data: x, Inc: 1}, blas64.Vector{N: len(y), Data: y, Inc: 1})
 }
 
 // ray is f along x₀ + tp, with point and gradient at the last t.

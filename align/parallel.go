@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"concord/linalg"
 )
 
 // groups is the number of parts into which sums over parties are divided. It is
@@ -25,8 +27,12 @@ func (in *input) eachGroup(f func(group, from, to int) error) error {
 	})
 }
 
-// parallel calls f for 0 … n − 1 on so many goroutines, 0 meaning GOMAXPROCS.
-// All calls are made, whatever fails.
+// tooSmall is the number of flops below which goroutines cost more than they
+// save.
+const tooSmall = 1 << 18
+
+// parallel calls f for 0 … n − 1 on so many goroutines, 0 meaning GOMAXPROCS, with
+// BLAS on one thread in each. All calls are made, whatever fails.
 func parallel(workers, n int, f func(i int) error) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -40,14 +46,16 @@ func parallel(workers, n int, f func(i int) error) error {
 	} else {
 		var next atomic.Int64
 		var wait sync.WaitGroup
-		for range workers {
-			wait.Go(func() {
-				for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-					errs[i] = f(i)
-				}
-			})
-		}
-		wait.Wait()
+		linalg.Serial(func() {
+			for range workers {
+				wait.Go(func() {
+					for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+						errs[i] = f(i)
+					}
+				})
+			}
+			wait.Wait()
+		})
 	}
 	for _, err := range errs {
 		if err != nil {

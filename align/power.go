@@ -174,9 +174,6 @@ func (s *anderson) next(m, image *mat.Dense) {
 	}
 	lapack64.Potrs(f.r, b.RawMatrix())
 	for k := range n {
-		gamma := b.At(k, 0)
-		for i, v := range s.dImage[k] {
-			x[i] -= gamma * v
-		}
+		add(x, -b.At(k, 0), s.dImage[k])
 	}
 }

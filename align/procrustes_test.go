@@ -117,7 +117,7 @@ func TestProcrustesInvariance(t *testing.T) {
 		if c.Spread != 0.5 || c.Rows > 100 {
 			continue
 		}
-		a := c.reps(t)
+		a := c.reps()
 		var turned []*mat.Dense
 		for i := len(a) - 1; i >= 0; i-- {
 			_, l := a[i].Dims()
@@ -157,7 +157,7 @@ func TestProcrustesDescent(t *testing.T) {
 		if c.Method == "rdp" {
 			continue
 		}
-		a := c.reps(t)
+		a := c.reps()
 		for _, plain := range []bool{true, false} {
 			last := math.Inf(1)
 			for n := 1; n <= 12; n++ {
@@ -196,7 +196,7 @@ func TestProcrustesDescent(t *testing.T) {
 func TestConsensusStarts(t *testing.T) {
 	for _, spread := range []float64{0.5, 1, 2} {
 		c := iteratedCase{Method: "consensus", Kind: "normal", Rows: 64, Features: 64, Cols: slices.Repeat([]int{10}, 10), Spread: spread, Seed: 41}
-		a := c.reps(t)
+		a := c.reps()
 		best := run(t, "consensus", a, align.Options{})
 		if best.Dim != 15 || best.Start != "spectral" {
 			t.Errorf("default dimension %d, start %s, want 15 and spectral", best.Dim, best.Start)

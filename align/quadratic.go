@@ -57,26 +57,8 @@ type held struct {
 
 func (h *held) diagonal(i int) *mat.Dense { return h.in.diagonal(h.k, i) }
 
-// tooSmall is the number of flops below which goroutines cost more than they
-// save.
-const tooSmall = 1 << 18
-
 func (h *held) apply(m, g *mat.Dense) {
-	_, d := g.Dims()
-	n := (h.in.sum + tile - 1) / tile
-	if n > 1 {
-		n += n % 2
-	}
-	workers := h.in.opt.Workers
-	if 2*h.in.sum*h.in.sum*d < tooSmall {
-		workers = 1
-	}
-	_ = parallel(workers, n, func(t int) error {
-		from, to := t*h.in.sum/n, (t+1)*h.in.sum/n
-		k := h.k.Slice(from, to, 0, h.in.sum).(*mat.Dense).RawMatrix()
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, k, g.RawMatrix(), 0, m.Slice(from, to, 0, d).(*mat.Dense).RawMatrix())
-		return nil
-	})
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, h.k.RawMatrix(), g.RawMatrix(), 0, m.RawMatrix())
 }
 
 // direct has the A_i.

@@ -98,30 +98,35 @@ func RDP(a []*mat.Dense, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := math.Inf(1)
-	var best []float64
-	for _, s := range starts {
-		if !p.enter(s.g) {
-			if s.name == "given" {
-				return nil, errors.New("align: a G_i to start from is singular: rdp needs full rank")
-			}
-			continue
+	// The starts run side by side.
+	_ = parallel(opt.Workers, len(starts), func(k int) error {
+		s, own := &starts[k], p.fork()
+		s.value = math.Inf(1)
+		if !own.enter(s.g) {
+			return nil
 		}
 		if s.name == "ls" {
-			p.rescale(s.g)
+			own.rescale(s.g)
 		}
-		value, n, converged := minimise(p.value, s.g, tol, maxIter)
-		if value < found {
-			found, best = value, s.g
-			res.Start, res.Iterations, res.Converged = s.name, n, converged
+		s.value, s.iterations, s.converged = minimise(own.value, s.g, tol, maxIter)
+		return nil
+	})
+	best := starts[0]
+	for _, s := range starts[1:] {
+		if s.value < best.value {
+			best = s
 		}
 	}
-	if best == nil {
+	if math.IsInf(best.value, 1) {
+		if best.name == "given" {
+			return nil, errors.New("align: a G_i to start from is singular: rdp needs full rank")
+		}
 		return nil, errors.New("align: no start of rdp has full rank: the anchor representations have too little in common")
 	}
-	res.G = in.unstack(mat.NewDense(in.sum, l, best))
-	res.Objective = found
-	if err := p.report(res, best); err != nil {
+	res.Start, res.Iterations, res.Converged = best.name, best.iterations, best.converged
+	res.G = in.unstack(mat.NewDense(in.sum, l, best.g))
+	res.Objective = best.value
+	if err := p.report(res, best.g); err != nil {
 		return nil, err
 	}
 	if opt.NoResidual {
@@ -165,20 +170,30 @@ type luWork struct {
 	work []float64
 }
 
+// prepare fills in what all points share.
 func (p *penalised) prepare() {
-	c := len(p.in.a)
-	p.block = make([]*mat.Dense, c)
-	p.works = make([]luWork, c)
-	p.signs, p.values = make([]float64, c), make([]float64, c)
-	p.image, p.scaled = mat.NewDense(p.in.sum, p.l, nil), mat.NewDense(p.in.sum, p.l, nil)
-	query := []float64{0}
-	lapack64.Getri(mat.NewDense(p.l, p.l, nil).RawMatrix(), make([]int, p.l), query, -1)
+	p.block = make([]*mat.Dense, len(p.in.a))
 	_ = p.in.each(func(i int) error {
 		p.block[i] = mat.DenseCopyOf(p.q.diagonal(i))
-		p.block[i].Scale(float64(c), p.block[i])
-		p.works[i] = luWork{mat.NewDense(p.l, p.l, nil), make([]int, p.l), make([]float64, max(int(query[0]), p.l))}
+		p.block[i].Scale(float64(len(p.in.a)), p.block[i])
 		return nil
 	})
+	*p = *p.fork()
+}
+
+// fork returns the same objective with scratch of its own.
+func (p *penalised) fork() *penalised {
+	own := *p
+	c := len(p.in.a)
+	own.works = make([]luWork, c)
+	own.signs, own.values = make([]float64, c), make([]float64, c)
+	own.image, own.scaled = mat.NewDense(p.in.sum, p.l, nil), mat.NewDense(p.in.sum, p.l, nil)
+	query := []float64{0}
+	lapack64.Getri(mat.NewDense(p.l, p.l, nil).RawMatrix(), make([]int, p.l), query, -1)
+	for i := range own.works {
+		own.works[i] = luWork{mat.NewDense(p.l, p.l, nil), make([]int, p.l), make([]float64, max(int(query[0]), p.l))}
+	}
+	return &own
 }
 
 // part is the stretch of a stacked G that belongs to party i.
@@ -301,7 +316,11 @@ func (p *penalised) rescale(x []float64) {
 // start is a named, stacked G.
 type start struct {
 	name string
-	g    []float64
+	g    []float64 // in the end the point that was found
+	// the end of the search
+	value      float64
+	iterations int
+	converged  bool
 }
 
 // starts returns where the search begins: Options.Init, or LS and OPP, from U_l.
@@ -312,7 +331,7 @@ func (p *penalised) starts(res *Result) ([]start, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []start{{"given", g.RawMatrix().Data}}, nil
+		return []start{{name: "given", g: g.RawMatrix().Data}}, nil
 	}
 	m, err := res.spectral(in, p.q, func(s []float64) { // A_iᵀ U_l
 		for j := range s {
@@ -346,7 +365,7 @@ func (p *penalised) starts(res *Result) ([]start, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []start{{"ls", ls.RawMatrix().Data}, {"opp", opp.RawMatrix().Data}}, nil
+	return []start{{name: "ls", g: ls.RawMatrix().Data}, {name: "opp", g: opp.RawMatrix().Data}}, nil
 }
 
 // badCond is the condition number of G_i above which a warning is given: models
