@@ -1,5 +1,5 @@
-// Package labcli is the program concord-lab: the demonstration and, in time,
-// simulations and benchmarks. It sees everything at once; nobody in a study
+// Package labcli is the program concord-lab: the demonstration, alignment of
+// NumPy files, and benchmarks. It sees everything at once; nobody in a study
 // runs it.
 package labcli
 
@@ -20,11 +20,13 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		Short: "The laboratory: see what a collaboration would gain",
 		Long: `concord-lab is for researchers and newcomers. It plays all roles at once.
 
-  concord-lab demo        three hospitals train one model, in ten seconds
+  concord-lab demo         three hospitals train one model, in ten seconds
+  concord-lab align        change-of-basis matrices of NumPy files, by any method
+  concord-lab bench align  how long one takes
 
 Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	}
-	root.AddCommand(demoCommand(stdout))
+	root.AddCommand(demoCommand(stdout), alignCommand(stdout, stderr), benchCommand(stdout))
 	return cli.Run(ctx, root, args, stdin, stdout, stderr)
 }
 

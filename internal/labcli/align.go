@@ -1,0 +1,426 @@
+package labcli
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"concord/align"
+	"concord/internal/cli"
+	"concord/linalg"
+)
+
+// streamFrom is the size of all A_i as float64 from which they are read one at a
+// time where the method allows it.
+const streamFrom = 1 << 30
+
+// alignFlags are the flags of concord-lab align.
+type alignFlags struct {
+	method, target string
+	seed           uint64
+	json           bool
+	stream         bool
+	out            string
+	opt            align.Options
+}
+
+func alignCommand(stdout, stderr io.Writer) *cobra.Command {
+	var f alignFlags
+	cmd := &cobra.Command{
+		Use:   "align --method M --out DIR A1.npy A2.npy ...",
+		Short: "Find the change-of-basis matrices G_i of anchor representations in NumPy files",
+		Long: `Reads the anchor representations A_i (anchor rows × l_i) of the parties from
+NumPy files, C or Fortran order, float32 or float64, and writes the
+change-of-basis matrices G_i (l_i × d) to DIR/G1.npy, DIR/G2.npy, ... and what
+is to be said about them to DIR/align.json, which is written last: where it is,
+all is. Nothing is written when anything fails.
+
+Methods:
+  ls         least squares to the top singular vectors of [A_1 A_2 ...]
+  gep        generalised eigenvalue problem
+  opp        orthogonal Procrustes to the top singular vectors
+  odc        orthogonal Procrustes to party 1
+  gopp       generalised orthogonal Procrustes
+  rdp        full-rank G_i with a determinant penalty
+  consensus  semi-orthogonal G_i with d >= l_i
+
+align.json and --json hold one object. Always: format (1), method, solver, dim,
+target, seed, seconds (the alignment with its figures; with --stream also reading
+and writing), residual (sum over i of ||A_i G_i - mean||_F^2), objective,
+eigenvalues (gep, else empty), iterations, converged, ranks, conditions, rows,
+files (file, cols), warnings, streamed, backend and peak_rss_bytes (0 where the
+system does not say). Where the method has them: start, overlap,
+singular_values, weights, log_det, eta.
+
+With --stream the files are read one at a time and G_i is written as soon as it
+is known: odc reads them once, ls two or three times. It is the default for
+these two from 1 GiB on.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			return f.run(cmd.Context(), cmd.Flags().Changed("stream"), args, stdout, stderr)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.method, "method", "", "ls, gep, opp, odc, gopp, rdp or consensus")
+	flags.IntVar(&f.opt.Dim, "dim", 0, "columns d of every G_i (default: the smallest l_i, 1.5 times the largest for consensus)")
+	flags.StringVar(&f.target, "target", "identity", "what multiplies the target of ls and odc: identity, random or sigma (ls)")
+	flags.StringVar(&f.opt.Solver, "solver", "", "how the method computes (default: by cost, from the shape)")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of a random target, of a randomized solver and of random starts")
+	flags.BoolVar(&f.json, "json", false, "print the contents of align.json")
+	flags.StringVar(&f.out, "out", "", "folder for the results; made if need be")
+	flags.BoolVar(&f.stream, "stream", false, "read the files one at a time (ls and odc)")
+	flags.BoolVar(&f.opt.Weighting, "weighting", false, "scale the columns by their eigenvalues (gep)")
+	flags.Float64Var(&f.opt.Eta, "eta", 0, "weight of the penalty, relative to the mean of ||A_i||_F^2/l (rdp; default 0.001)")
+	flags.IntVar(&f.opt.Starts, "starts", 0, "further, random starts, the best of which counts (gopp and consensus)")
+	return cmd
+}
+
+// check refuses flags that are wrong whatever the files hold.
+func (f *alignFlags) check(cmd *cobra.Command) error {
+	switch {
+	case f.method == "":
+		return cli.Usagef("--method is needed, one of %s", strings.Join(align.Methods(), ", "))
+	case f.out == "":
+		return cli.Usagef("--out is needed, the folder for the results")
+	}
+	if !slices.Contains(align.Methods(), f.method) {
+		return cli.Usagef("--method is %q, must be one of %s", f.method, strings.Join(align.Methods(), ", "))
+	}
+	for _, only := range []struct {
+		flag    string
+		methods []string
+	}{
+		{"weighting", []string{"gep"}},
+		{"eta", []string{"rdp"}},
+		{"starts", []string{"gopp", "consensus"}},
+		{"target", []string{"ls", "odc"}},
+	} {
+		if cmd.Flags().Changed(only.flag) && !slices.Contains(only.methods, f.method) && !(only.flag == "target" && f.target == "identity") {
+			return cli.Usagef("--%s is for method %s, not for %s", only.flag, strings.Join(only.methods, " and "), f.method)
+		}
+	}
+	if f.opt.Starts < 0 {
+		return cli.Usagef("--starts is %d, must not be negative", f.opt.Starts)
+	}
+	if cmd.Flags().Changed("eta") && !(f.opt.Eta > 0) {
+		return cli.Usagef("--eta is %v, must be above 0", f.opt.Eta)
+	}
+	if cmd.Flags().Changed("dim") && f.opt.Dim < 1 {
+		return fmt.Errorf("--dim is %d, must be 1 or more", f.opt.Dim)
+	}
+	f.opt.Target = align.Target(f.target)
+	if err := f.trial(f.stream); err != nil {
+		return &cli.UsageError{Err: err}
+	}
+	return nil
+}
+
+// trial aligns two parties of one number each: what fails then is the fault of
+// the flags.
+func (f *alignFlags) trial(stream bool) error {
+	one := mat.NewDense(1, 1, []float64{1})
+	opt := f.opt
+	opt.Dim, opt.Source = 0, f.source()
+	if stream {
+		_, err := align.RunStream(f.method, align.Stream{
+			Parties: 2,
+			Read:    func(int) (*mat.Dense, error) { return one, nil },
+			Write:   func(int, *mat.Dense) error { return nil },
+		}, opt)
+		return err
+	}
+	_, err := align.Run(f.method, []*mat.Dense{one, one}, opt)
+	return err
+}
+
+func (f *alignFlags) source() rand.Source {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], f.seed)
+	return rand.NewChaCha8(key)
+}
+
+// alignRecord is align.json. Its keys are documented in the command's help.
+type alignRecord struct {
+	Format      int          `json:"format"`
+	Method      string       `json:"method"`
+	Solver      string       `json:"solver"`
+	Dim         int          `json:"dim"`
+	Target      align.Target `json:"target"`
+	Seed        uint64       `json:"seed"`
+	Seconds     float64      `json:"seconds"`
+	Residual    float64      `json:"residual"`
+	Objective   float64      `json:"objective"`
+	Eigenvalues []float64    `json:"eigenvalues"`
+	Iterations  int          `json:"iterations"`
+	Converged   bool         `json:"converged"`
+	Ranks       []int        `json:"ranks"`
+	Conditions  []float64    `json:"conditions"`
+	Rows        int          `json:"rows"`
+	Files       []alignFile  `json:"files"`
+	Start       string       `json:"start,omitempty"`
+	Overlap     []float64    `json:"overlap,omitempty"`
+	Singular    []float64    `json:"singular_values,omitempty"`
+	Weights     []float64    `json:"weights,omitempty"`
+	LogDet      []float64    `json:"log_det,omitempty"`
+	Eta         float64      `json:"eta,omitempty"`
+	Warnings    []string     `json:"warnings"`
+	Streamed    bool         `json:"streamed"`
+	Backend     string       `json:"backend"`
+	PeakRSS     int64        `json:"peak_rss_bytes"`
+}
+
+type alignFile struct {
+	File string `json:"file"`
+	Cols int    `json:"cols"`
+}
+
+func (f *alignFlags) run(ctx context.Context, streamGiven bool, paths []string, stdout, stderr io.Writer) error {
+	arrays, err := openArrays(paths)
+	if err != nil {
+		return err
+	}
+	if !streamGiven {
+		f.stream = f.mustStream(arrays)
+	}
+	f.opt.Source = f.source()
+
+	var out *outDir
+	defer func() { out.abandon() }() // of no effect after commit
+	var res *align.Result
+	var seconds float64
+	if f.stream {
+		if out, err = newOutDir(f.out, arrays); err != nil {
+			return err
+		}
+		res, seconds, err = f.alignStream(ctx, arrays, out)
+	} else {
+		res, seconds, err = f.alignAll(ctx, arrays)
+	}
+	if err != nil {
+		return nameFiles(err, paths)
+	}
+	if !f.stream {
+		if out, err = newOutDir(f.out, arrays); err != nil {
+			return err
+		}
+		for i, g := range res.G {
+			if err := out.put(i, g); err != nil {
+				return err
+			}
+		}
+	}
+	record, err := f.record(res, seconds, arrays)
+	if err != nil {
+		return err
+	}
+	if err := out.commit(len(arrays), record); err != nil {
+		return err
+	}
+	warnings := nameParties(res.Warnings, paths)
+	for _, w := range warnings[:min(len(warnings), mostLines)] {
+		fmt.Fprintf(stderr, "concord: warning: %s\n", w)
+	}
+	if n := len(warnings) - mostLines; n > 0 {
+		fmt.Fprintf(stderr, "concord: warning: %d more, see %s\n", n, filepath.Join(f.out, recordFile))
+	}
+	if f.json {
+		_, err := stdout.Write(record)
+		return err
+	}
+	return f.print(stdout, res, seconds, arrays)
+}
+
+var errInterrupted = errors.New("interrupted, nothing was written")
+
+// mustStream says whether the files are too large to hold them all, and need not
+// be held.
+func (f *alignFlags) mustStream(arrays []array) bool {
+	total := int64(0)
+	for _, a := range arrays {
+		total += 8 * int64(a.rows) * int64(a.cols)
+	}
+	return total >= streamFrom && f.trial(true) == nil
+}
+
+// alignAll reads everything and aligns it. It returns at once when ctx ends.
+func (f *alignFlags) alignAll(ctx context.Context, arrays []array) (*align.Result, float64, error) {
+	a := make([]*mat.Dense, len(arrays))
+	for i := range a {
+		var err error
+		if ctx.Err() != nil {
+			return nil, 0, errInterrupted
+		}
+		if a[i], err = arrays[i].read(); err != nil {
+			return nil, 0, err
+		}
+	}
+	type outcome struct {
+		res *align.Result
+		err error
+	}
+	done := make(chan outcome, 1)
+	begun := time.Now()
+	go func() {
+		res, err := align.Run(f.method, a, f.opt)
+		done <- outcome{res, err}
+	}()
+	select {
+	case o := <-done:
+		return o.res, time.Since(begun).Seconds(), o.err
+	case <-ctx.Done():
+		return nil, 0, errInterrupted
+	}
+}
+
+// alignStream reads, aligns and writes one party after the other.
+func (f *alignFlags) alignStream(ctx context.Context, arrays []array, out *outDir) (*align.Result, float64, error) {
+	begun := time.Now()
+	res, err := align.RunStream(f.method, align.Stream{
+		Parties: len(arrays),
+		Read: func(i int) (*mat.Dense, error) {
+			if ctx.Err() != nil {
+				return nil, errInterrupted
+			}
+			return arrays[i].read()
+		},
+		Write: out.put,
+	}, f.opt)
+	return res, time.Since(begun).Seconds(), err
+}
+
+func (f *alignFlags) record(res *align.Result, seconds float64, arrays []array) ([]byte, error) {
+	files := make([]alignFile, len(arrays))
+	for i, a := range arrays {
+		files[i] = alignFile{a.path, a.cols}
+	}
+	b, err := json.MarshalIndent(alignRecord{
+		Format: 1, Method: res.Method, Solver: res.Solver, Dim: res.Dim, Target: f.opt.Target, Seed: f.seed,
+		Seconds: seconds, Residual: res.Residual, Objective: res.Objective,
+		Eigenvalues: notNil(res.Eigenvalues), Iterations: res.Iterations, Converged: res.Converged,
+		Ranks: notNil(res.Ranks), Conditions: notNil(res.Conds),
+		Rows: arrays[0].rows, Files: files, Start: res.Start, Overlap: res.Overlap, Singular: res.Singular,
+		Weights: res.Weights, LogDet: res.LogDet, Eta: res.Eta, Warnings: notNil(res.Warnings),
+		Streamed: f.stream, Backend: backend(), PeakRSS: peakRSS(),
+	}, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", recordFile, err)
+	}
+	return append(b, '\n'), nil
+}
+
+// notNil makes JSON write [] and not null.
+func notNil[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// backend says what computes, without the path of the library.
+func backend() string {
+	b := linalg.Backend()
+	s := strings.TrimSpace(b.Name + " " + b.Version)
+	if b.Product != b.Name {
+		s += ", products by " + b.Product
+	}
+	return s
+}
+
+// mostLines is how many parties or warnings are printed.
+const mostLines = 20
+
+func (f *alignFlags) print(w io.Writer, res *align.Result, seconds float64, arrays []array) error {
+	parties := "1 party"
+	if len(arrays) > 1 {
+		parties = fmt.Sprintf("%d parties", len(arrays))
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "method\t%s, solver %s, %s\n", res.Method, res.Solver, backend())
+	fmt.Fprintf(t, "size\t%s, %d anchor rows, d = %d\n", parties, arrays[0].rows, res.Dim)
+	fmt.Fprintf(t, "seconds\t%.4g\n", seconds)
+	fmt.Fprintf(t, "residual\t%.6g\n", res.Residual)
+	fmt.Fprintf(t, "objective\t%.6g\n", res.Objective)
+	if res.Iterations > 0 {
+		end := "not converged"
+		if res.Converged {
+			end = "converged"
+		}
+		fmt.Fprintf(t, "iterations\t%d, %s, start %s\n", res.Iterations, end, res.Start)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "\nparty\tcolumns\trank\tcondition")
+	if res.Overlap != nil {
+		fmt.Fprint(t, "\toverlap")
+	}
+	fmt.Fprint(t, "\tfile\n")
+	for i, a := range arrays[:min(len(arrays), mostLines)] {
+		fmt.Fprintf(t, "%d\t%d\t%d\t%.3g", i+1, a.cols, res.Ranks[i], res.Conds[i])
+		if res.Overlap != nil {
+			fmt.Fprintf(t, "\t%.3f", res.Overlap[i])
+		}
+		fmt.Fprintf(t, "\t%s\n", a.path)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if n := len(arrays) - mostLines; n > 0 {
+		fmt.Fprintf(w, "... and %d more\n", n)
+	}
+	_, err := fmt.Fprintf(w, "\nwrote %s to %s and %s\n", filepath.Join(f.out, outName(0)), outName(len(arrays)-1), recordFile)
+	return err
+}
+
+var (
+	subject = regexp.MustCompile(`\bA_(\d+) has\b`)
+	party   = regexp.MustCompile(`^party (\d+):`)
+)
+
+// nameFiles puts file names in place of A_1, A_2, ... where an error has them as
+// its subject.
+func nameFiles(err error, paths []string) error {
+	text := subject.ReplaceAllStringFunc(err.Error(), func(s string) string {
+		n, _ := strconv.Atoi(subject.FindStringSubmatch(s)[1])
+		if n < 1 || n > len(paths) {
+			return s
+		}
+		return paths[n-1] + " has"
+	})
+	if text == err.Error() {
+		return err
+	}
+	return errors.New(strings.TrimPrefix(text, "align: "))
+}
+
+// nameParties adds the file's name to warnings that begin with a party.
+func nameParties(warnings, paths []string) []string {
+	named := make([]string, len(warnings))
+	for k, w := range warnings {
+		named[k] = w
+		if m := party.FindStringSubmatch(w); m != nil {
+			if n, _ := strconv.Atoi(m[1]); n >= 1 && n <= len(paths) {
+				named[k] = paths[n-1] + ": " + w
+			}
+		}
+	}
+	return named
+}
