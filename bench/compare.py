@@ -26,6 +26,7 @@ import tempfile
 
 import numpy as np
 
+sys.dont_write_bytecode = True  # leave the folder as it is
 import figure
 import peers
 
@@ -170,7 +171,7 @@ def conditions(o):
     return {
         "date": datetime.date.today().isoformat(),
         "cpu": f"{model}, {len(os.sched_getaffinity(0))} cores, {total / 2**20:.0f} GiB",
-        "system": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
+        "system": f"{platform.freedesktop_os_release()['PRETTY_NAME']}, Python {platform.python_version()}",
         "go": (text(["go", "version", os.path.abspath(o.lab)]).split() or ["unknown"])[-1],
         "commit": text(["git", "rev-parse", "--short", "HEAD"]) + (" with changes" if text(["git", "status", "--porcelain", "-uno"]) else ""),
         "load": f"{os.getloadavg()[0]:.1f}",
