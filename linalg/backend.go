@@ -136,10 +136,11 @@ func gonumEngine() *engine {
 }
 
 func kernelEngine(mk *microKernel) *engine {
+	kb := kernelBLAS{mk: mk}
 	return &engine{
 		info:   BackendInfo{Name: "Go", Product: mk.name},
-		blas:   kernelBLAS{mk: mk},
-		lapack: gonumlapack.Implementation{},
+		blas:   kb,
+		lapack: kernelLAPACK{kb: kb},
 	}
 }
 

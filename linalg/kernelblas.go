@@ -26,7 +26,9 @@ const (
 	// least: at 40 Gflop/s 0.2 ms, a hundred times the cost of starting it.
 	splitProduct = 1 << 22
 	// leaf is the order of the triangles that are not split.
-	leaf = 24
+	leaf = 16
+	// squareLeaf is the order up to which a symmetric product is made in full.
+	squareLeaf = 64
 )
 
 // Dgemm computes C = α op(A) op(B) + β C; see blas.Float64Level3.
@@ -86,8 +88,11 @@ func (kb kernelBLAS) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha flo
 
 // syrk adds α left right, where right = leftᵀ, to a triangle of C.
 func (kb kernelBLAS) syrk(uplo blas.Uplo, n, k int, alpha float64, left, right operand, c []float64, ldc int) {
-	if n <= 2*leaf {
-		tmp := make([]float64, n*n)
+	if n <= squareLeaf {
+		p := leafPool.Get().(*[squareLeaf * squareLeaf]float64)
+		defer leafPool.Put(p)
+		tmp := p[:n*n]
+		clear(tmp)
 		kb.mk.gemm(n, n, k, alpha, left, right, tmp, n)
 		for i := range n {
 			lo, hi := i, n
@@ -111,122 +116,7 @@ func (kb kernelBLAS) syrk(uplo blas.Uplo, n, k int, alpha float64, left, right o
 	}
 }
 
-// Dtrsm solves op(A) X = α B or X op(A) = α B for a triangular A; see
-// blas.Float64Level3.
-func (kb kernelBLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
-	order := m
-	if s == blas.Right {
-		order = n
-	}
-	if order <= leaf || m == 0 || n == 0 || alpha == 0 {
-		kb.Implementation.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
-		return
-	}
-	checkTriangular(s, ul, tA, d, m, n, order, a, lda, b, ldb)
-	scale(m, n, alpha, b, ldb)
-	kb.trsm(s, ul, tA, d, m, n, a, lda, b, ldb)
-}
-
-func (kb kernelBLAS) trsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, a []float64, lda int, b []float64, ldb int) {
-	order := m
-	if s == blas.Right {
-		order = n
-	}
-	if order <= leaf {
-		kb.Implementation.Dtrsm(s, ul, tA, d, m, n, 1, a, lda, b, ldb)
-		return
-	}
-	h := half(order, kb.mk)
-	p := split(s, ul, tA, m, n, h, a, lda, b, ldb)
-	first, second := p.one, p.two
-	if p.twoFirst {
-		first, second = second, first
-	}
-	kb.trsm(s, ul, tA, d, first.m, first.n, first.a, lda, first.b, ldb)
-	if s == blas.Left {
-		kb.product(second.m, n, first.m, -1, p.off, operand{first.b, ldb, false}, second.b, ldb)
-	} else {
-		kb.product(m, second.n, first.n, -1, operand{first.b, ldb, false}, p.off, second.b, ldb)
-	}
-	kb.trsm(s, ul, tA, d, second.m, second.n, second.a, lda, second.b, ldb)
-}
-
-// Dtrmm computes B = α op(A) B or α B op(A) for a triangular A; see
-// blas.Float64Level3.
-func (kb kernelBLAS) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
-	order := m
-	if s == blas.Right {
-		order = n
-	}
-	if order <= leaf || m == 0 || n == 0 || alpha == 0 {
-		kb.Implementation.Dtrmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
-		return
-	}
-	checkTriangular(s, ul, tA, d, m, n, order, a, lda, b, ldb)
-	kb.trmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
-}
-
-func (kb kernelBLAS) trmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
-	order := m
-	if s == blas.Right {
-		order = n
-	}
-	if order <= leaf {
-		kb.Implementation.Dtrmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
-		return
-	}
-	h := half(order, kb.mk)
-	p := split(s, ul, tA, m, n, h, a, lda, b, ldb)
-	// The part that a solution finds last is multiplied first, while the other,
-	// which it needs, is unchanged.
-	first, second := p.two, p.one
-	if p.twoFirst {
-		first, second = second, first
-	}
-	kb.trmm(s, ul, tA, d, first.m, first.n, alpha, first.a, lda, first.b, ldb)
-	if s == blas.Left {
-		kb.product(first.m, n, second.m, alpha, p.off, operand{second.b, ldb, false}, first.b, ldb)
-	} else {
-		kb.product(m, first.n, second.n, alpha, operand{second.b, ldb, false}, p.off, first.b, ldb)
-	}
-	kb.trmm(s, ul, tA, d, second.m, second.n, alpha, second.a, lda, second.b, ldb)
-}
-
-// part is a triangle on the diagonal of A and the rows or columns of B that it
-// meets.
-type part struct {
-	m, n int
-	a, b []float64
-}
-
-// parts is a triangular problem split at h: two triangles and the block of
-// op(A) between them.
-type parts struct {
-	one, two part
-	off      operand
-	// twoFirst says that a solution finds part two first.
-	twoFirst bool
-}
-
-func split(s blas.Side, ul blas.Uplo, tA blas.Transpose, m, n, h int, a []float64, lda int, b []float64, ldb int) parts {
-	var p parts
-	trans := tA != blas.NoTrans
-	if ul == blas.Upper {
-		p.off = operand{a[h:], lda, trans}
-	} else {
-		p.off = operand{a[h*lda:], lda, trans}
-	}
-	upper := (ul == blas.Upper) != trans // op(A)
-	corner := a[h*lda+h:]
-	if s == blas.Left {
-		p.one, p.two = part{h, n, a, b}, part{m - h, n, corner, b[h*ldb:]}
-		p.twoFirst = upper
-	} else {
-		p.one, p.two = part{m, h, a, b}, part{m, n - h, corner, b[h:]}
-		p.twoFirst = !upper
-	}
-	return p
-}
+var leafPool = sync.Pool{New: func() any { return new([squareLeaf * squareLeaf]float64) }}
 
 // half splits an order in two, the first a multiple of the kernel's columns
 // where it is large enough.

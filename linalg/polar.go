@@ -1,14 +1,45 @@
 package linalg
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/mat"
 )
 
-// PolarInfo says how well determined a polar factor is. The factor of a
-// matrix of full rank is unique, and moves by about ‖ΔM‖ / Smallest under a
-// change ΔM of the matrix; below full rank it is one of many.
+// PolarMethod names how a polar factor is computed.
+type PolarMethod string
+
+// The methods. The empty PolarMethod lets the package choose: the iteration
+// for matrices of order 16 and more that are well enough conditioned, the
+// singular value decomposition otherwise.
+const (
+	// PolarSVD is Q = U Vᵀ of the singular value decomposition.
+	PolarSVD PolarMethod = "svd"
+	// PolarIteration is the iteration of polariter.go, which needs products and
+	// Cholesky decompositions only. A matrix that it cannot do, one of a
+	// condition number beyond 10⁷ or below full rank, goes to PolarSVD.
+	PolarIteration PolarMethod = "iteration"
+)
+
+// PolarOptions are the choices of [PolarWith]. The zero value is what [Polar]
+// does.
+type PolarOptions struct {
+	// Method is the method. Empty lets the package choose.
+	Method PolarMethod
+	// Estimate allows Smallest, Largest and Cond of the iteration to be
+	// estimates: Smallest too large and Largest too small, by a few per cent
+	// where the neighbouring singular values lie close, and exact to rounding
+	// where they do not. They cost half of the whole otherwise.
+	Estimate bool
+}
+
+// PolarInfo says how well determined a polar factor is and how it was found.
+// The factor of a matrix of full rank is unique, and moves by about
+// ‖ΔM‖ / Smallest under a change ΔM of the matrix; below full rank it is one of
+// many.
 type PolarInfo struct {
-	// Smallest and Largest are the extreme singular values of M.
+	// Smallest and Largest are the extreme singular values of M; see
+	// PolarOptions.Estimate.
 	Smallest, Largest float64
 	// Rank is the number of singular values above max(m, n)·2⁻⁵² times the
 	// largest.
@@ -16,10 +47,16 @@ type PolarInfo struct {
 	// Cond is s₁ / s_Rank, the condition number of M on its numerical rank; 0
 	// when Rank is 0.
 	Cond float64
+	// Method is the method that gave the result.
+	Method PolarMethod
+	// Iterations counts the steps of PolarIteration; 0 for PolarSVD.
+	Iterations int
+	// Estimated says that Smallest, Largest and Cond are estimates.
+	Estimated bool
 }
 
-// Polar returns the orthogonal polar factor Q (m × n) of m (m × n), from its
-// thin singular value decomposition:
+// Polar returns the orthogonal polar factor Q (m × n) of m (m × n), which its
+// thin singular value decomposition defines:
 //
 //	M = U diag(s) Vᵀ,  Q = U Vᵀ
 //
@@ -31,17 +68,66 @@ type PolarInfo struct {
 //	min_Q ‖A Q − B‖_F.
 //
 // A matrix below full rank has many such factors; one of them is returned and
-// PolarInfo.Rank says so.
+// PolarInfo.Rank says so. The backward error is below 16·max(m, n)·2⁻⁵²
+// whatever the method: Q is the factor of a matrix that differs from M by no
+// more than that times ‖M‖_F.
 //
 // The cost is O(m n min(m, n)).
 func Polar(m *mat.Dense) (q *mat.Dense, info PolarInfo, err error) {
+	return PolarWith(m, PolarOptions{})
+}
+
+// smallPolar is the order from which the iteration is faster than the singular
+// value decomposition.
+const smallPolar = 16
+
+// PolarWith is [Polar] with a choice of the method. It panics if the method has
+// no name of those above.
+func PolarWith(m *mat.Dense, opt PolarOptions) (q *mat.Dense, info PolarInfo, err error) {
+	rows, cols := dims(m)
+	try := false
+	switch opt.Method {
+	case "":
+		try = min(rows, cols) >= smallPolar
+	case PolarIteration:
+		try = rows > 0
+	case PolarSVD:
+	default:
+		panic(fmt.Sprintf("linalg: unknown polar method %q", string(opt.Method)))
+	}
+	if try {
+		if err := CheckFinite(m); err != nil {
+			return nil, PolarInfo{}, err
+		}
+		if q, info, ok := polarByIteration(m, opt.Estimate); ok {
+			return q, info, nil
+		}
+	}
+	return polarBySVD(m)
+}
+
+// PolarEach returns the polar factors of many matrices, side by side on all
+// cores, in the order of the arguments. An error names its matrix, from 1.
+func PolarEach(m []*mat.Dense, opt PolarOptions) (q []*mat.Dense, info []PolarInfo, err error) {
+	q, info = make([]*mat.Dense, len(m)), make([]PolarInfo, len(m))
+	errs := make([]error, len(m))
+	Parallel(len(m), func(i int) { q[i], info[i], errs[i] = PolarWith(m[i], opt) })
+	for i, err := range errs {
+		if err != nil {
+			return nil, nil, fmt.Errorf("matrix %d: %w", i+1, err)
+		}
+	}
+	return q, info, nil
+}
+
+func polarBySVD(m *mat.Dense) (q *mat.Dense, info PolarInfo, err error) {
 	u, s, v, err := SVD(m)
 	if err != nil {
 		return nil, PolarInfo{}, err
 	}
 	rows, cols := dims(m)
 	if rows == 0 {
-		return &mat.Dense{}, PolarInfo{}, nil
+		return &mat.Dense{}, PolarInfo{Method: PolarSVD}, nil
 	}
 	q = new(mat.Dense)
 	q.Mul(u, v.T())
@@ -49,6 +135,7 @@ func Polar(m *mat.Dense) (q *mat.Dense, info PolarInfo, err error) {
 		Smallest: s[len(s)-1],
 		Largest:  s[0],
 		Rank:     NumericalRank(s, rows, cols, 0),
+		Method:   PolarSVD,
 	}
 	if info.Rank > 0 {
 		info.Cond = s[0] / s[info.Rank-1]
