@@ -1,7 +1,9 @@
 package party
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"concord/study"
@@ -30,11 +32,12 @@ func (e *FloorError) Error() string { return "party: " + strings.Join(e.Problems
 
 // Hint says what can be done.
 func (e *FloorError) Hint() string {
-	return "nothing was prepared; bring more rows, or ask the analyst for a contract with other floors"
+	return "bring more rows, or ask the analyst for a contract with other floors"
 }
 
 // Check compares a table with the contract's floors: rows, rows of each class,
-// no constant feature. All problems are reported at once.
+// no feature and no number label with one value only. All problems are reported
+// at once: a *FloorError, a *table.Errors, or both joined.
 func Check(c *study.Contract, t *table.Table) (Report, error) {
 	r := Report{Rows: t.Rows(), Features: c.M(), Dim: c.Basis.Dim, Classes: t.ClassCounts()}
 	var problems []string
@@ -46,11 +49,21 @@ func Check(c *study.Contract, t *table.Table) (Report, error) {
 			problems = append(problems, fmt.Sprintf("class %q has %d rows, the floor is %d", c.Label.Levels[k], n, c.Floors.PerClass))
 		}
 	}
+	var columns table.Errors
 	for _, j := range t.Constant() {
-		problems = append(problems, fmt.Sprintf("feature %q has the same value in all %d rows", c.Features[j].Name, r.Rows))
+		columns.Problems = append(columns.Problems, t.ColumnError(j,
+			fmt.Sprintf("the feature has the same value in all %d rows", r.Rows),
+			"a feature that does not vary at a site says nothing there: bring rows in which it does, or ask the analyst for a contract without it"))
+	}
+	if values := t.Values(); len(values) > 1 && slices.Min(values) == slices.Max(values) {
+		problems = append(problems, fmt.Sprintf("the label %q has the same value in all %d rows", c.Label.Name, r.Rows))
+	}
+	var errs []error
+	if columns.Problems != nil {
+		errs = append(errs, &columns)
 	}
 	if problems != nil {
-		return r, &FloorError{problems}
+		errs = append(errs, &FloorError{problems})
 	}
-	return r, nil
+	return r, errors.Join(errs...)
 }

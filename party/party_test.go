@@ -154,20 +154,30 @@ func TestFloors(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	few := csv(6, rnd)
 	oneClass := strings.ReplaceAll(csv(12, rnd), "yes", "no")
-	constant := "a,b,c,d,y\n"
-	for i := range 12 {
-		constant += fmt.Sprintf("5,%g,%g,%g,%s\n", rnd.Float64(), 150+rnd.Float64(), rnd.Float64(), []string{"no", "yes"}[i%2])
-	}
 	for _, tc := range []struct{ name, text, problem string }{
 		{"rows and class", few, "the table has 6 rows, the floor is 10\nparty: class \"yes\" has 2 rows, the floor is 3"},
 		{"one class", oneClass, `class "yes" has 0 rows, the floor is 3`},
-		{"constant", constant, `feature "a" has the same value in all 12 rows`},
 	} {
 		_, err := party.Prepare(c, read(t, c, tc.text), seed(t), rand.NewChaCha8([32]byte{}))
 		var floor *party.FloorError
 		if !errors.As(err, &floor) || !strings.Contains(err.Error(), tc.problem) {
 			t.Errorf("%s: error is %v, want a FloorError with %q", tc.name, err, tc.problem)
 		}
+	}
+}
+
+// TestConstantFeature: the error gives the file and the column.
+func TestConstantFeature(t *testing.T) {
+	c := contract(t, "svd", "uniform")
+	rnd := rand.New(rand.NewPCG(3, 4))
+	text := "y,b,c,a,d\n"
+	for i := range 12 {
+		text += fmt.Sprintf("%s,%g,%g,5,%g\n", []string{"no", "yes"}[i%2], rnd.Float64(), 150+rnd.Float64(), rnd.Float64())
+	}
+	_, err := party.Prepare(c, read(t, c, text), seed(t), rand.NewChaCha8([32]byte{}))
+	const want = "test.csv: column 4 (a): the feature has the same value in all 12 rows"
+	if err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %q", err, want)
 	}
 }
 

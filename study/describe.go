@@ -32,6 +32,9 @@ func Describe(c *Contract) string {
 	}
 	line("anchor", "%s, %d rows; from a seed that the parties share and the analyst does not have", c.Anchor.Kind, c.Anchor.Rows)
 	line("basis", "%s, %d columns for %d features", c.Basis.Kind, c.Basis.Dim, c.M())
+	if c.Basis.Dim == c.M() {
+		line("", "it leaves nothing out: an analyst who colludes with a party gets every row exactly")
+	}
 	line("alignment", "%s, target %s", c.Alignment.Method, c.Alignment.Target)
 	switch c.Model.Kind {
 	case "ridge":
@@ -40,7 +43,11 @@ func Describe(c *Contract) string {
 		line("model", "logistic regression, C %g, at most %d iterations", c.Model.C, c.Model.MaxIter)
 	}
 	line("metrics", "%s, cross-validated by the analyst", strings.Join(c.Metrics, ", "))
-	line("floors", "at least %d rows, at least %d of each class, at most %d rows", c.Floors.Rows, c.Floors.PerClass, c.MaxRows)
+	if c.Label.Type == "class" {
+		line("floors", "at least %d rows, at least %d of each class, at most %d rows", c.Floors.Rows, c.Floors.PerClass, c.MaxRows)
+	} else {
+		line("floors", "at least %d rows, at most %d rows", c.Floors.Rows, c.MaxRows)
+	}
 	line("visits", "%d: join, setup, contribute, receive", c.Expect.Visits)
 	line("bytes", "up %d + %d a row, down %d, and a few thousand for envelopes", c.Expect.UpBytes, c.Expect.UpBytesPerRow, c.Expect.DownBytes)
 	return strings.TrimSuffix(b.String(), "\n")

@@ -16,10 +16,11 @@ const maxYAMLBytes = 16 << 20
 // Defaults:
 //
 //	protocol      dc
-//	standardise   range when every feature has one, otherwise none
+//	standardise   range when every feature has one, none when none has; to be said when some have
 //	anchor        kind orthonormal; rows m (orthonormal) or max(1000, 2m) (uniform)
 //	basis         kind pca; dim ⌊0.8 m⌋, at least 1 (MM §4)
-//	alignment     method odc, target identity
+//	alignment     method odc; target identity for odc, sigma for ls (NRI's C = Σ; with identity
+//	              the columns have unit length and a penalised model learns next to nothing)
 //	model         logistic with c 1 for classes, ridge with alpha 1 for numbers
 //	metrics       roc_auc (two levels) and accuracy, or rmse and r2
 //	floors        rows max(10, dim + 1), per_class 3 (0 for numbers)
@@ -44,6 +45,9 @@ func ParseYAML(b []byte) (*Contract, error) {
 	}
 	c.MaxRows = unset
 	if err := c.fromYAML(root); err != nil {
+		return nil, err
+	}
+	if err := c.someRanges(); err != nil {
 		return nil, err
 	}
 	c.fillIn()
@@ -164,6 +168,17 @@ func appendText(dst *[]string) func(*yamlNode) error {
 	}
 }
 
+// someRanges asks for a word when some features have a range and some do not:
+// one forgotten range must not switch standardisation off for all.
+func (c *Contract) someRanges() error {
+	missing := slices.IndexFunc(c.Features, func(f Feature) bool { return f.Range == nil })
+	given := slices.ContainsFunc(c.Features, func(f Feature) bool { return f.Range != nil })
+	if c.Standardise == "" && missing >= 0 && given {
+		return fmt.Errorf("study: feature %q has no range and others have one; give it one, or say standardise: none", c.Features[missing].Name)
+	}
+	return nil
+}
+
 // fillIn sets what study.yaml left out (see ParseYAML) and what follows from
 // the rest.
 func (c *Contract) fillIn() {
@@ -189,6 +204,9 @@ func (c *Contract) fillIn() {
 	setDefault(&c.Basis.Kind, "pca")
 	setNumber(&c.Basis.Dim, max(1, m*8/10))
 	setDefault(&c.Alignment.Method, "odc")
+	if c.Alignment.Method == "ls" {
+		setDefault(&c.Alignment.Target, "sigma")
+	}
 	setDefault(&c.Alignment.Target, "identity")
 	if c.Label.Type == "class" {
 		setDefault(&c.Model.Kind, "logistic")

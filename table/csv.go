@@ -18,7 +18,7 @@ type LabelMode int
 const (
 	// Required is for training rows: a file without the label is refused.
 	Required LabelMode = iota
-	// Optional is for new rows: the column may be absent. Where it is
+	// Optional is for new rows: the column may be absent or empty. Where it is
 	// there, every row must have its label.
 	Optional
 	// Ignored does not read the column.
@@ -98,6 +98,7 @@ type reader struct {
 	at     layout
 	levels map[string]int
 	last   int // the last line that was read
+	blank  int // rows whose optional label is empty
 	// What becomes the table. Rows stop being kept at the first problem.
 	data    []float64
 	target  target
@@ -125,10 +126,16 @@ func (rd *reader) read() (*Table, error) {
 			if n == 0 && len(rd.list) == 0 {
 				rd.add(CellError{Problem: "has a header and no rows"})
 			}
+			rd.blankLabels(n)
 			if err := rd.err(more); err != nil {
 				return nil, err
 			}
-			return newTable(rd.contract, rd.data, &rd.target, rd.lines, rd.outside), nil
+			t := newTable(rd.contract, rd.data, &rd.target, rd.lines, rd.outside)
+			t.file = rd.file
+			for _, field := range rd.at.features {
+				t.columns = append(t.columns, field+1)
+			}
+			return t, nil
 		}
 		if n == rd.opt.MaxRows {
 			line, _ := rd.csv.FieldPos(0)
@@ -251,6 +258,10 @@ func (rd *reader) number(fields []string, field int, name string) (float64, bool
 // label reads the label's cell.
 func (rd *reader) label(fields []string) {
 	l, field := rd.contract.Label, rd.at.label
+	if rd.opt.Label == Optional && strings.TrimSpace(fields[field]) == "" {
+		rd.blank++
+		return
+	}
 	if l.Type == "number" {
 		if y, ok := rd.number(fields, field, l.Name); ok && len(rd.list) == 0 {
 			rd.target.values = append(rd.target.values, y)
@@ -270,6 +281,16 @@ func (rd *reader) label(fields []string) {
 		rd.cell(field, l.Name, "the cell is not valid UTF-8", hintUTF8)
 	default:
 		rd.cell(field, l.Name, "the label is none of the contract's classes: "+listNames(l.Levels), respelled(cell, l.Levels))
+	}
+}
+
+// blankLabels judges an optional label that is empty in some of n rows: it is
+// there in all rows or in none.
+func (rd *reader) blankLabels(n int) {
+	if rd.blank > 0 && rd.blank < n {
+		rd.add(CellError{Column: rd.at.label + 1, Name: rd.contract.Label.Name,
+			Problem: fmt.Sprintf("the label is empty in %d of %d rows", rd.blank, n),
+			Hint:    "fill the label in for every row, or empty or remove the whole column"})
 	}
 }
 

@@ -37,7 +37,12 @@ func (e *CellError) Error() string {
 		fmt.Fprintf(&b, ": line %d", e.Line)
 	}
 	if e.Column > 0 {
-		fmt.Fprintf(&b, ", column %d", e.Column)
+		if e.Line > 0 {
+			b.WriteString(",")
+		} else {
+			b.WriteString(":")
+		}
+		fmt.Fprintf(&b, " column %d", e.Column)
 		if e.Name != "" {
 			fmt.Fprintf(&b, " (%s)", e.Name)
 		}

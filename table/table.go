@@ -35,6 +35,8 @@ type Table struct {
 	lines  []int
 	// outside counts, for each feature, the values outside its range.
 	outside []int
+	file    string
+	columns []int // for each feature its column in the file, from 1
 }
 
 // target is the label column: one of the two, or neither.
@@ -125,6 +127,11 @@ features:
 	return constant
 }
 
+// ColumnError is an error about a whole feature, with its place in the file.
+func (t *Table) ColumnError(feature int, problem, hint string) *CellError {
+	return &CellError{File: t.file, Column: t.columns[feature], Name: t.contract.Features[feature].Name, Problem: problem, Hint: hint}
+}
+
 // OutOfRange returns, for each feature, how many values lie outside the
 // contract's range. All are 0 unless Options.AllowOutOfRange was set.
 func (t *Table) OutOfRange() []int { return t.outside }
@@ -165,7 +172,9 @@ func (t *Table) Subset(rows []int) *Table {
 			sub.values = append(sub.values, y.values[i])
 		}
 	}
-	return newTable(t.contract, data, sub, lines, outside)
+	out := newTable(t.contract, data, sub, lines, outside)
+	out.file, out.columns = t.file, t.columns
+	return out
 }
 
 // Erase overwrites rows and labels with zeros. Copies made elsewhere stay.

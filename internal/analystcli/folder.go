@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/secret"
 	"concord/study"
@@ -31,7 +32,8 @@ func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 // create makes the folder with a new identity; an existing one is left alone.
 func (f *folder) create(name string, cfg config) (*study.Identity, error) {
 	if _, err := os.Stat(f.path("config.json")); err == nil {
-		return nil, fmt.Errorf("the folder %s is set up already", f.dir)
+		return nil, cli.WithHint(fmt.Errorf("the folder %s is set up already", f.dir),
+			"to change the address, edit "+f.path("config.json")+"; invites given before name the old one")
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -52,6 +54,7 @@ func (f *folder) create(name string, cfg config) (*study.Identity, error) {
 		return nil, err
 	}
 	return id, errors.Join(
+		durable.KeepOutOfGit(f.dir),
 		durable.WriteFile(f.path("identity.secret"), keys.Reveal(), 0o600),
 		durable.WriteFile(f.path("config.json"), append(b, '\n'), 0o644),
 	)

@@ -3,11 +3,17 @@ package analystcli
 import (
 	"fmt"
 	"net"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"concord/internal/cli"
 )
+
+func validPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && n > 0
+}
 
 func (p *program) initCommand() *cobra.Command {
 	var name, address, listen string
@@ -17,8 +23,8 @@ func (p *program) initCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			host, port, err := net.SplitHostPort(address)
-			if err != nil || host == "" || port == "" {
-				return cli.Usagef("--address is %q, must be host:port as the parties reach it", address)
+			if err != nil || host == "" || !validPort(port) {
+				return cli.Usagef("--address is %q, must be host:port as the parties reach it, with a port from 1 to 65535", address)
 			}
 			if listen == "" {
 				listen = ":" + port

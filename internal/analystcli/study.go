@@ -56,7 +56,7 @@ func (p *program) createStudy(ctx context.Context, path string) error {
 	}
 	c, err := study.ParseYAML(yaml)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	contract, err := c.Encode()
 	if err != nil {

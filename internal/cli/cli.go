@@ -115,6 +115,14 @@ func strict(cmd *cobra.Command) {
 			return nil
 		}
 	}
+	if cmd.RunE != nil && cmd.PreRunE == nil {
+		cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+			if err := cmd.ValidateRequiredFlags(); err != nil {
+				return Usagef("%w (usage: %s)", err, cmd.UseLine())
+			}
+			return nil
+		}
+	}
 	for _, sub := range cmd.Commands() {
 		strict(sub)
 	}

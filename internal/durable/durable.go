@@ -110,6 +110,11 @@ func PutDir(path string, perm fs.FileMode, fill func(dir string) error) (err err
 	return os.RemoveAll(old)
 }
 
+// KeepOutOfGit tells git to leave a folder that holds secrets alone.
+func KeepOutOfGit(dir string) error {
+	return WriteFile(filepath.Join(dir, ".gitignore"), []byte("# This folder holds secret keys.\n*\n"), 0o644)
+}
+
 // SyncDir flushes the folder's entries.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)

@@ -174,6 +174,15 @@ func (v *visit) sendOutbox(ctx context.Context, c *client.Client, kind string) (
 	return info.Size(), v.site.PutReceipt(kind, raw)
 }
 
+// receipt is the analyst's for the bundle of one kind.
+func (v *visit) receipt(kind string) (*study.Receipt, error) {
+	raw, err := v.site.Receipt(kind)
+	if err != nil {
+		return nil, err
+	}
+	return study.DecodeReceipt(raw, v.analyst)
+}
+
 func readEnvelope(path string) (*bundle.Envelope, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -30,7 +30,7 @@ public keys. No data leaves. The contract comes back and is shown.`,
 func (p *program) join(ctx context.Context, line, name string) error {
 	invite, err := study.ParseInvite(line)
 	if err != nil {
-		return err
+		return &cli.UsageError{Err: err}
 	}
 	if err := study.CheckName(name); err != nil {
 		return &cli.UsageError{Err: err}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -24,23 +25,29 @@ import (
 
 func (p *program) predictCommand() *cobra.Command {
 	var out string
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "predict NEW.csv",
 		Short: "Score new rows at this site with its model",
 		Long: `Scores the rows of a CSV file with this site's model.onnx. The file needs the
 contract's features, in any order; other columns are ignored. Writes one line a
 row: its line in the file, the predicted class (or number) and the score of
-every class. If the file has the label, says how good the predictions are.`,
+every class. If the file has the label, says how good the predictions are; the
+label's column may be missing or empty.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return p.predict(args[0], out) },
+		RunE: func(_ *cobra.Command, args []string) error { return p.predict(args[0], out, force) },
 	}
 	cmd.Flags().StringVar(&out, "out", "", "file to write (default: the terminal)")
+	cmd.Flags().BoolVar(&force, "force", false, "let --out replace a file")
 	return cmd
 }
 
-func (p *program) predict(path, out string) error {
+func (p *program) predict(path, out string, force bool) error {
 	v, err := p.open()
 	if err != nil {
+		return err
+	}
+	if err := v.mayWrite(out, path, force); err != nil {
 		return err
 	}
 	raw, err := v.site.Model()
@@ -52,7 +59,7 @@ func (p *program) predict(path, out string) error {
 	}
 	model, err := onnx.Decode(raw)
 	if err != nil {
-		return fmt.Errorf("%s: %w", v.site.Path(site.ModelFile), err)
+		return cli.WithHint(fmt.Errorf("%s: %w", v.site.Path(site.ModelFile), err), "run concord receive: it makes the model anew")
 	}
 	t, err := table.OpenCSV(path, v.contract, table.Options{Label: table.Optional, AllowExtra: true, AllowOutOfRange: true})
 	if err != nil {
@@ -92,6 +99,33 @@ func (p *program) predict(path, out string) error {
 	}
 	for _, m := range figures {
 		fmt.Fprintf(say, "  %s %.4f on these rows\n", m.Name, m.Value)
+	}
+	return nil
+}
+
+// mayWrite keeps predictions from replacing what they are made from, anything in
+// the site's folder and, without force, any file.
+func (v *visit) mayWrite(out, in string, force bool) error {
+	if out == "" {
+		return nil
+	}
+	info, err := os.Stat(out)
+	if err == nil {
+		if source, err := os.Stat(in); err == nil && os.SameFile(info, source) {
+			return cli.Usagef("--out names the file that is read, %s", in)
+		}
+	}
+	inside, relErr := filepath.Rel(v.site.Dir, out)
+	if full, absErr := filepath.Abs(out); absErr == nil {
+		if dir, dirErr := filepath.Abs(v.site.Dir); dirErr == nil {
+			inside, relErr = filepath.Rel(dir, full)
+		}
+	}
+	if relErr == nil && filepath.IsLocal(inside) {
+		return cli.Usagef("--out lies in this site's own folder, %s; write somewhere else", v.site.Dir)
+	}
+	if err == nil && !force {
+		return cli.WithHint(fmt.Errorf("the file %s is there already", out), "name another file, or say --force to replace it")
 	}
 	return nil
 }
@@ -149,9 +183,14 @@ func judge(c *study.Contract, t *table.Table, scores *mat.Dense) ([]study.Metric
 		}
 	}
 	if values := t.Values(); values != nil {
-		v, err := metric.RMSE(values, mat.Col(nil, 0, scores))
+		predicted := mat.Col(nil, 0, scores)
+		v, err := metric.RMSE(values, predicted)
 		if err := add("rmse", v, err); err != nil {
 			return nil, err
+		}
+		// R² is undefined where the labels do not vary; then RMSE says it all.
+		if v, err := metric.R2(values, predicted); err == nil {
+			out = append(out, study.Metric{Name: "r2", Value: v})
 		}
 	}
 	return out, nil

@@ -48,7 +48,7 @@ allow-listed operators, model.onnx. No foreign code runs here.`,
 }
 
 func (p *program) fetchResult(ctx context.Context, v *visit, c *client.Client) error {
-	if v.site.Has(site.ModelFile) {
+	if raw, err := v.site.Model(); err == nil && sound(raw) {
 		p.printf("the model is here: %s\nnext: concord predict new.csv\n", v.site.Path(site.ModelFile))
 		return nil
 	}
@@ -68,6 +68,12 @@ func (p *program) fetchResult(ctx context.Context, v *visit, c *client.Client) e
 	}
 	defer closeFile()
 	return p.accept(v, r)
+}
+
+// sound reports whether a stored model is whole; one that is not is made anew.
+func sound(raw []byte) bool {
+	_, err := onnx.Decode(raw)
+	return err == nil
 }
 
 // notReleased says why there is no result yet.

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"concord/bundle"
 	"concord/internal/cli"
 	"concord/party"
+	"concord/study"
 )
 
 func (p *program) reviewCommand() *cobra.Command {
@@ -49,16 +51,31 @@ What this means:
 - X is your rows through a secret basis, in random order; without the basis or
   the anchor its columns have no names. The analyst has neither.
 - Y is each row's label as it is, and A the secret anchor through your basis.
-- The analyst together with any one party can undo the projection, up to what the
-  basis leaves out. So can whoever already knows %d of your rows.
+- The analyst together with any one party can undo the projection%s.
+  So can whoever knows %d of your rows and which rows of X they are.
 - The files are in %s; numpy.load opens them.
-`, v.contract.M(), v.site.Leaves(bundle.KindContribution))
-	if _, err := v.loadApproval(bundle.KindContribution, m); err == nil {
+`, leftOut(v.contract), v.contract.M(), v.site.Leaves(bundle.KindContribution))
+	switch _, err := v.loadApproval(bundle.KindContribution, m); {
+	case v.site.Sent(bundle.KindContribution):
+		receipt, err := v.receipt(bundle.KindContribution)
+		if err != nil {
+			return err
+		}
+		p.printf("\nthis has left: the analyst acknowledged it at %s\n", receipt.Received.Format(time.RFC3339))
+	case err == nil:
 		p.printf("\napproved; next: concord send\n")
-	} else {
+	default:
 		p.printf("\nnothing has left; next: concord approve\n")
 	}
 	return nil
+}
+
+// leftOut says what stays hidden from an analyst who colludes with a party.
+func leftOut(c *study.Contract) string {
+	if c.Basis.Dim == c.M() {
+		return " exactly:\n  the basis has as many columns as there are features and leaves nothing out"
+	}
+	return fmt.Sprintf(", up to what\n  a basis of %d columns leaves out of %d features", c.Basis.Dim, c.M())
 }
 
 // printDraft lists what would leave: to whom, which files, their hashes.
@@ -111,6 +128,10 @@ func (p *program) approve(digits string, yes bool) error {
 	m, _, err := v.loadDraft(bundle.KindContribution)
 	if err != nil {
 		return err
+	}
+	if v.site.Sent(bundle.KindContribution) {
+		p.printf("this contribution was approved, and has left\n")
+		return nil
 	}
 	hash := m.Hash().String()
 	switch {

@@ -36,6 +36,7 @@ letters of a word are enough.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.confirmRoster(cmd.Context(), phrase) },
 	}
 	confirm.Flags().StringVar(&phrase, "phrase", "", "the 12 words, instead of typing them when asked")
+	confirm.Example = `  concord roster confirm --phrase "twelve words as they were read out ..."`
 	cmd.AddCommand(confirm)
 	return cmd
 }
@@ -91,7 +92,7 @@ func (v *visit) fetchRosterFrom(ctx context.Context, c *client.Client) (*study.R
 		return nil, answer, err
 	}
 	if !answer.Closed {
-		return nil, answer, &cli.Waiting{For: fmt.Sprintf("%d more parties to join", v.contract.Parties-(len(answer.Statements)-1))}
+		return nil, answer, &cli.Waiting{For: fmt.Sprintf("%d of %d parties to join", v.contract.Parties-(len(answer.Statements)-1), v.contract.Parties)}
 	}
 	var members []*study.Statement
 	for _, b := range answer.Statements {

@@ -90,7 +90,7 @@ func toProblem(err error) *problem {
 	case errors.Is(err, store.ErrClosed):
 		return &problem{http.StatusConflict, api.CodeConflict, "as many parties have joined as the contract says", "ask the analyst", nil}
 	case errors.Is(err, store.ErrConflict):
-		return &problem{http.StatusConflict, api.CodeConflict, err.Error(), "", nil}
+		return &problem{http.StatusConflict, api.CodeConflict, err.Error(), "join under another name and in another folder, or ask the analyst", nil}
 	}
 	return &problem{http.StatusInternalServerError, api.CodeInternal, "the server had trouble with this request; its log says more", "try again, then ask the analyst", err}
 }

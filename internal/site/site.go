@@ -88,14 +88,15 @@ func New(dir string) (*Site, error) {
 // Enrol makes the site's identity, or returns the stored one if joining was
 // interrupted. The site must be locked.
 func (s *Site) Enrol(name string) (*study.Identity, error) {
-	if id, err := s.Identity(); err == nil {
-		if id.Statement.Name != name {
-			return nil, fmt.Errorf("the folder %s belongs to %q; take another folder for %q", s.Dir, id.Statement.Name, name)
-		}
+	switch id, err := s.Identity(); {
+	case err == nil && id.Statement.Name == name:
 		return id, nil
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	case err == nil && s.Joined():
+		return nil, fmt.Errorf("the folder %s belongs to %q; take another folder for %q", s.Dir, id.Statement.Name, name)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
+	// No identity yet, or one under another name that has not joined anything.
 	id, err := study.NewIdentity(study.RoleParty, name)
 	if err != nil {
 		return nil, err
@@ -109,6 +110,9 @@ func (s *Site) Enrol(name string) (*study.Identity, error) {
 		if err := os.MkdirAll(s.path(sub), dirPerm); err != nil {
 			return nil, err
 		}
+	}
+	if err := durable.KeepOutOfGit(s.Dir); err != nil {
+		return nil, err
 	}
 	if err := durable.WriteFile(s.path(statementFile), id.Statement.Encode(), filePerm); err != nil {
 		return nil, err
@@ -374,6 +378,11 @@ func (s *Site) Inbox(kind string, sender study.Hash) string {
 // PutReceipt stores the receipt for the bundle of one kind.
 func (s *Site) PutReceipt(kind string, receipt []byte) error {
 	return durable.WriteFile(s.path(receiptsDir, kind+".json"), receipt, filePerm)
+}
+
+// Receipt loads the receipt for the bundle of one kind.
+func (s *Site) Receipt(kind string) ([]byte, error) {
+	return os.ReadFile(s.path(receiptsDir, kind+".json"))
 }
 
 // Sent reports whether the server has acknowledged the bundle of one kind.

@@ -83,6 +83,12 @@ CREATE TABLE recipients (
 ) STRICT;
 `}
 
+// conflict is an ErrConflict that says what conflicts.
+type conflict string
+
+func (c conflict) Error() string        { return string(c) }
+func (c conflict) Is(target error) bool { return target == ErrConflict }
+
 // Store is an open store. It is safe for concurrent use.
 type Store struct {
 	db    *sql.DB

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"concord/study"
 )
@@ -103,10 +102,10 @@ func (s *Store) Join(ctx context.Context, hash study.Hash, secret study.Hash, st
 		}
 		for _, other := range append(others, analyst) {
 			if other.Fingerprint() == fingerprint {
-				return fmt.Errorf("%w: this party joined with another invite", ErrConflict)
+				return conflict("this party joined with another invite")
 			}
 			if what := study.SharedKey(other, statement); what != "" {
-				return fmt.Errorf("%w: another participant has the same %s", ErrConflict, what)
+				return conflict("another participant has the same " + what)
 			}
 		}
 		_, err = tx.Exec("INSERT INTO members (study, fingerprint, statement) VALUES (?, ?, ?)", hash[:], fingerprint[:], statement.Encode())
