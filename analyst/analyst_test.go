@@ -101,6 +101,33 @@ func TestAlignAndTrain(t *testing.T) {
 	}
 }
 
+// TestOutweighed: LS with the identity target gives columns of unit length over
+// the anchor's rows, which a penalty of ridge's size flattens; that is said.
+func TestOutweighed(t *testing.T) {
+	for _, tc := range []struct {
+		more string
+		want bool
+	}{
+		{"alignment: {method: ls, target: identity}\nmodel: {kind: ridge, alpha: 1000}\n", true},
+		{"alignment: {method: ls, target: sigma}\nmodel: {kind: ridge, alpha: 0.01}\n", false},
+		{"alignment: {method: odc}\n", false},
+	} {
+		c := contract(t, tc.more)
+		ps := parts(rand.NewChaCha8([32]byte{5}))
+		g, err := analyst.Align(c, study.Hash{1}, ps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trained, err := analyst.Train(t.Context(), c, study.Hash{1}, ps, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(trained.Outcome.Notes, "\n"), "outweighs the data"); got != tc.want {
+			t.Errorf("%s: notes %q", tc.more, trained.Outcome.Notes)
+		}
+	}
+}
+
 func TestRegression(t *testing.T) {
 	c := contract(t, "")
 	c.Label = study.Label{Name: "y", Type: "number"}

@@ -51,6 +51,9 @@ func Train(ctx context.Context, c *study.Contract, epoch study.Hash, parts []Con
 	if r := model.Report(); !r.Good() {
 		note("the fit ended with status %s after %d iterations", r.Status, r.Iterations)
 	}
+	if weak := outweighed(c, x); weak != "" {
+		note("%s", weak)
+	}
 	scores, err := crossValidate(ctx, learner, x, y, epoch)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -68,6 +71,29 @@ func Train(ctx context.Context, c *study.Contract, epoch study.Hash, parts []Con
 		out.Outcome.Metrics = append(out.Outcome.Metrics, study.Metric{Name: name, Value: v})
 	}
 	return out, nil
+}
+
+// outweighed warns when the model's penalty is larger than what the data can
+// set against it in any direction, so that the model is nearly constant: the
+// scale artefact of LS with the identity target (METHODS.md section 10). The
+// data's side is the largest sum of squares of a column of x, for logistic
+// regression a quarter of it (its largest curvature).
+func outweighed(c *study.Contract, x *mat.Dense) string {
+	_, d := x.Dims()
+	var largest float64
+	for j := range d {
+		col := mat.Col(nil, j, x)
+		largest = max(largest, mat.Dot(mat.NewVecDense(len(col), col), mat.NewVecDense(len(col), col)))
+	}
+	penalty, evidence := c.Model.Alpha, largest
+	if c.Model.Kind == "logistic" {
+		penalty, evidence = 1/c.Model.C, largest/4
+	}
+	if evidence >= penalty {
+		return ""
+	}
+	return fmt.Sprintf("the penalty of the model (%.3g) outweighs the data (%.3g): the aligned rows are too small for it and the model is nearly constant; "+
+		"a weaker penalty, or for ls the target sigma, lets it learn", penalty, evidence)
 }
 
 func spec(c *study.Contract) learn.Spec {

@@ -1,6 +1,8 @@
 package study_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,6 +56,28 @@ func TestDefaults(t *testing.T) {
 	}
 	if diff := cmp.Diff([]float64{60, 149.5, 110}, scale); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestExamples: the files that the README points to are contracts.
+func TestExamples(t *testing.T) {
+	for _, name := range []string{"every-key.yaml", "clinics/study.yaml"} {
+		b, err := os.ReadFile(filepath.Join("..", "examples", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := study.ParseYAML(b); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSomeRanges(t *testing.T) {
+	_, err := study.ParseYAML([]byte(strings.Replace(smallYAML, ", range: [1, 300]", "", 1)))
+	wantProblem(t, "one range is missing", err, `feature "weight" has no range and others have one`)
+	c, err := study.ParseYAML([]byte(strings.Replace(smallYAML, ", range: [1, 300]", "", 1) + "standardise: none\n"))
+	if err != nil || c.Standardise != "none" {
+		t.Errorf("standardise: none gives %v, %v", c, err)
 	}
 }
 

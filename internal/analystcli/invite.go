@@ -1,15 +1,18 @@
 package analystcli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"concord/internal/store"
 	"concord/study"
 )
 
 func (p *program) inviteCommand() *cobra.Command {
 	var label, prefix string
+	var list bool
 	cmd := &cobra.Command{
 		Use:   "invite",
 		Short: "Print a one-time invite for one party",
@@ -28,6 +31,9 @@ join in its place, which people then notice when they compare the roster.`,
 			if err != nil {
 				return err
 			}
+			if list {
+				return p.listInvites(cmd.Context(), st, s.Hash)
+			}
 			invite := study.NewInvite(cfg.Address, s.Hash, id.Statement.Fingerprint())
 			if err := st.AddInvite(cmd.Context(), s.Hash, study.HashOf(invite.Secret.Reveal()), label); err != nil {
 				return err
@@ -37,6 +43,24 @@ join in its place, which people then notice when they compare the roster.`,
 		},
 	}
 	cmd.Flags().StringVar(&label, "for", "", "whom the invite is for, for your own records")
+	cmd.Flags().BoolVar(&list, "list", false, "list the invites and who has used them, instead of making one")
 	cmd.Flags().StringVar(&prefix, "study", "", "the first digits of the study's hash, if there are several")
 	return cmd
+}
+
+// listInvites prints for whom invites were made and who joined with them. The
+// secrets are not kept and cannot be shown again.
+func (p *program) listInvites(ctx context.Context, st *store.Store, hash study.Hash) error {
+	invites, err := st.Invites(ctx, hash)
+	if err != nil {
+		return err
+	}
+	for _, v := range invites {
+		used := "not used"
+		if v.UsedBy != "" {
+			used = fmt.Sprintf("used by %q", v.UsedBy)
+		}
+		fmt.Fprintf(p.out, "for %-30q %s\n", v.Label, used)
+	}
+	return nil
 }

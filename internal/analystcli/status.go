@@ -48,7 +48,9 @@ func (p *program) statusCommand() *cobra.Command {
 					return err
 				}
 				lines = append(lines, line{s.Hash, c.Name, status})
-				waiting = append(waiting, status.WaitingFor...)
+				if len(status.WaitingFor) > 0 {
+					waiting = append(waiting, fmt.Sprintf("%s (%s)", strings.Join(status.WaitingFor, ", "), c.Name))
+				}
 			}
 			if asJSON {
 				b, err := json.MarshalIndent(lines, "", "  ")
@@ -58,14 +60,14 @@ func (p *program) statusCommand() *cobra.Command {
 				fmt.Fprintf(p.out, "%s\n", b)
 			} else {
 				for _, l := range lines {
-					fmt.Fprintf(p.out, "%s  %s: %s, %d of %d parties\n", l.Study.Short(), l.Name, l.State, l.Present, l.Expected)
+					fmt.Fprintf(p.out, "%s  %s: %s, %d of %d parties have joined\n", l.Study.Short(), l.Name, l.State, l.Present, l.Expected)
 					if l.Problem != "" {
 						fmt.Fprintf(p.out, "  problem: %s\n", l.Problem)
 					}
 				}
 			}
 			if len(waiting) > 0 {
-				return &cli.Waiting{For: strings.Join(waiting, ", ")}
+				return &cli.Waiting{For: strings.Join(waiting, "; ")}
 			}
 			return nil
 		},

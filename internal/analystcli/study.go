@@ -41,6 +41,27 @@ func (p *program) studyCommand() *cobra.Command {
 			},
 		},
 	)
+	cmd.AddCommand(&cobra.Command{
+		Use:   "drop STUDY",
+		Short: "Forget a study that no party has joined, and its invites",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, _, _, st, err := p.open()
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			s, err := pick(cmd.Context(), st, args[0])
+			if err != nil {
+				return err
+			}
+			if err := st.DropStudy(cmd.Context(), s.Hash); err != nil {
+				return err
+			}
+			fmt.Fprintf(p.out, "dropped %s\n", s.Hash.Short())
+			return nil
+		},
+	})
 	return cmd
 }
 
@@ -90,7 +111,7 @@ func pick(ctx context.Context, st *store.Store, prefix string) (store.Study, err
 	case len(found) == 0:
 		return store.Study{}, fmt.Errorf("no study begins with %q", prefix)
 	case len(found) > 1:
-		return store.Study{}, cli.Usagef("%d studies fit; name one by the first digits of its hash", len(found))
+		return store.Study{}, cli.WithHint(cli.Usagef("%d studies fit; name one by the first digits of its hash", len(found)), "concordd status lists them")
 	}
 	return found[0], nil
 }

@@ -11,6 +11,7 @@ import (
 	"concord/internal/api"
 	"concord/internal/cli"
 	"concord/internal/site"
+	"concord/study"
 )
 
 func (p *program) statusCommand() *cobra.Command {
@@ -37,20 +38,25 @@ func (p *program) status(ctx context.Context, asJSON bool) error {
 	defer c.Close()
 	st, err := c.Status(ctx)
 	if err != nil {
+		if !asJSON {
+			p.printf("%s: as this site's folder has it: %s\n", v.contract.Name, v.done())
+		}
 		return err
 	}
 	next := v.next(st)
 	if asJSON {
 		b, err := json.MarshalIndent(struct {
+			Study study.Hash `json:"study"`
+			Name  string     `json:"name"`
 			api.Status
 			Next string `json:"next,omitempty"`
-		}{st, next}, "", "  ")
+		}{v.study, v.contract.Name, st, next}, "", "  ")
 		if err != nil {
 			return err
 		}
 		p.printf("%s\n", b)
 	} else {
-		p.printf("%s: %s, %d of %d parties\n", v.contract.Name, st.State, st.Present, st.Expected)
+		p.printf("%s: %s, %d of %d parties have joined\n", v.contract.Name, st.State, st.Present, st.Expected)
 		if st.Problem != "" {
 			p.printf("problem: %s\n", st.Problem)
 		}
@@ -62,6 +68,30 @@ func (p *program) status(ctx context.Context, asJSON bool) error {
 		return &cli.Waiting{For: strings.Join(st.WaitingFor, ", ")}
 	}
 	return nil
+}
+
+// done says how far this site itself is, without asking the server.
+func (v *visit) done() string {
+	steps := []struct {
+		yes  bool
+		what string
+	}{
+		{true, "joined"},
+		{v.roster != nil, "roster confirmed"},
+		{v.site.Sent(bundle.KindSetup), "setup sent"},
+		{v.site.HasSeed(), "anchor agreed"},
+		{v.site.Has(bundle.KindContribution), "prepared"},
+		{v.site.Has(bundle.KindContribution, "leaves", approvalFile), "approved"},
+		{v.site.Sent(bundle.KindContribution), "sent"},
+		{v.site.Has(site.ModelFile), "model received"},
+	}
+	var done []string
+	for _, s := range steps {
+		if s.yes {
+			done = append(done, s.what)
+		}
+	}
+	return strings.Join(done, ", ")
 }
 
 // next is the command that is this site's turn, or "" when others have theirs.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 
 	"concord/study"
 )
@@ -66,6 +67,47 @@ func (s *Store) ClearProblems(ctx context.Context) error {
 func (s *Store) AddInvite(ctx context.Context, hash study.Hash, secret study.Hash, label string) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		_, err := tx.Exec("INSERT INTO invites (study, secret, label) VALUES (?, ?, ?)", hash[:], secret[:], label)
+		return err
+	})
+}
+
+// Invite is an invite without its secret.
+type Invite struct {
+	Label  string
+	UsedBy string // the name of who joined with it, or ""
+}
+
+// Invites returns a study's invites in the order in which they were made.
+func (s *Store) Invites(ctx context.Context, hash study.Hash) ([]Invite, error) {
+	return query(ctx, s.db, `SELECT i.label, m.statement FROM invites i
+		LEFT JOIN members m ON m.study = i.study AND m.fingerprint = i.used
+		WHERE i.study = ? ORDER BY i.rowid`, func(row *sql.Rows) (v Invite, err error) {
+		var raw []byte
+		if err := row.Scan(&v.Label, &raw); err != nil || raw == nil {
+			return v, err
+		}
+		statement, err := study.DecodeStatement(raw)
+		if err == nil {
+			v.UsedBy = statement.Name
+		}
+		return v, err
+	}, hash[:])
+}
+
+// DropStudy forgets a study that no party has joined, with its invites.
+func (s *Store) DropStudy(ctx context.Context, hash study.Hash) error {
+	return s.change(ctx, func(tx *sql.Tx) error {
+		var n int
+		if err := tx.QueryRow("SELECT count(*) FROM members WHERE study = ?", hash[:]).Scan(&n); err != nil {
+			return err
+		}
+		if n > 0 {
+			return conflict(fmt.Sprintf("%d parties have joined the study; it is not dropped", n))
+		}
+		if _, err := tx.Exec("DELETE FROM invites WHERE study = ?", hash[:]); err != nil {
+			return err
+		}
+		_, err := tx.Exec("DELETE FROM studies WHERE study = ?", hash[:])
 		return err
 	})
 }
