@@ -88,9 +88,7 @@ func scaledSym(a *mat.SymDense) (data []float64, exp int, err error) {
 	}
 	if largest > 0 {
 		_, exp = math.Frexp(largest)
-		for i, v := range data {
-			data[i] = math.Ldexp(v, -exp)
-		}
+		shift(data, data, -exp)
 	}
 	return data, exp, nil
 }
@@ -127,8 +125,7 @@ func CheckFiniteSym(a *mat.SymDense) error {
 // upper triangle a (n × n, overwritten), and the eigenvectors as rows.
 func eigSym(a []float64, n, lo, hi int, vectors bool) (w, rows []float64, ok bool) {
 	if native := current.Load().native; native != nil {
-		var saved []float64 // dsyevd and dsyevr may not converge; dsyev then does
-		saved = append(saved, a...)
+		saved := append([]float64(nil), a...) // for when dsyevd or dsyevr does not converge
 		if w, rows, ok = native.eigSym(a, n, lo, hi, vectors); ok {
 			return w, rows, true
 		}

@@ -118,7 +118,7 @@ func (mk *microKernel) block(p *packs, m, n, k int, alpha float64, a, b operand,
 				mk.run(krows, kcols, k, ap, ars, acs, bp, bs, &c[i*ldc+j], uintptr(8*ldc), alpha)
 				continue
 			}
-			clear(p.cell[:])
+			clear(p.cell[:krows*mk.cols])
 			mk.run(krows, kcols, k, ap, ars, acs, bp, bs, &p.cell[0], uintptr(8*mk.cols), alpha)
 			for r := range rows {
 				dst := c[(i+r)*ldc+j:][:cols]

@@ -98,10 +98,7 @@ func polarByIteration(m *mat.Dense, estimate bool) (q *mat.Dense, info PolarInfo
 	_, exp := math.Frexp(largest)
 	scaled := mat.NewDense(cols, cols, nil)
 	for i := range rows {
-		dst := scaled.RawRowView(i)
-		for j, v := range m.RawRowView(i) {
-			dst[j] = math.Ldexp(v, -exp)
-		}
+		shift(scaled.RawRowView(i), m.RawRowView(i), -exp)
 	}
 	steps, direction, ok := w.iterate(scaled)
 	if !ok {
@@ -153,6 +150,9 @@ func (w *polarWork) iterate(m *mat.Dense) (steps int, direction []float64, ok bo
 			}
 			continue
 		}
+		if w.n > squareLeaf {
+			mirror(w.g, w.n)
+		}
 		off := w.offUnit()
 		// Each of n singular values is in [bound, 1], or bound was wrong.
 		if off > math.Sqrt(float64(n))*(1-bound*bound)*1.01+1e-8 {
@@ -167,6 +167,15 @@ func (w *polarWork) iterate(m *mat.Dense) (steps int, direction []float64, ok bo
 		}
 	}
 	return 0, nil, false
+}
+
+// shift puts 2^exp src in dst, for an exp that brings the largest element of
+// src near 1. Two factors keep each power within the range of float64.
+func shift(dst, src []float64, exp int) {
+	f, g := math.Ldexp(1, exp/2), math.Ldexp(1, exp-exp/2)
+	for i, v := range src {
+		dst[i] = v * f * g
+	}
 }
 
 // normBound is an upper bound of the largest singular value, the smaller of
@@ -191,7 +200,7 @@ func normBound(m *mat.Dense) float64 {
 	return min(math.Sqrt(square), math.Sqrt(widest)*math.Sqrt(tallest))
 }
 
-// gram puts XᵀX in w.g, in full.
+// gram puts XᵀX in w.g; above squareLeaf its upper triangle only.
 func (w *polarWork) gram(impl blas.Float64) {
 	n := w.n
 	if n <= squareLeaf {
@@ -199,7 +208,6 @@ func (w *polarWork) gram(impl blas.Float64) {
 		return
 	}
 	impl.Dsyrk(blas.Upper, blas.Trans, n, n, 1, w.x, n, 0, w.g, n)
-	mirror(w.g, n)
 }
 
 // mirror copies the upper triangle to the lower, in blocks that stay in the
@@ -277,11 +285,12 @@ func (w *polarWork) halley(impl blas.Float64, bound, limit float64) (next float6
 		a = 2*math.Sqrt(c+1) - 1
 		b = c + 1 - a
 	}
-	for i, v := range w.g {
-		w.p[i] = c * v
-	}
 	for i := range n {
-		w.p[i*n+i]++
+		dst := w.p[i*n+i : i*n+n]
+		for j, v := range w.g[i*n+i : i*n+n] {
+			dst[j] = c * v
+		}
+		dst[0]++
 	}
 	if !potrf(w.p, n) {
 		return 0, false
