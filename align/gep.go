@@ -133,7 +133,7 @@ func (res *Result) byQR(in *input, solver string) (s []float64, err error) {
 		return nil, err
 	}
 	// The Q_i of rank 0 have no columns and no part in what follows.
-	qs := &input{rows: in.rows, opt: in.opt}
+	qs := &input{rows: in.rows, opt: in.opt, blocks: blocksOfGEP}
 	for _, f := range frames {
 		if f.q != nil {
 			_, r := f.q.Dims()

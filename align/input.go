@@ -20,6 +20,8 @@ type input struct {
 	at   []int // where A_i begins among the columns of W
 	sum  int   // L
 	opt  Options
+
+	blocks int // of [input.krylov]
 }
 
 // newInput tests the shapes that every method needs.
@@ -27,7 +29,7 @@ func newInput(a []*mat.Dense, opt Options) (*input, error) {
 	if len(a) == 0 {
 		return nil, errors.New("align: no anchor representations: at least one party is needed")
 	}
-	in := &input{a: a, opt: opt}
+	in := &input{a: a, opt: opt, blocks: blocksOfLS}
 	for i, ai := range a {
 		if ai == nil || ai.IsEmpty() {
 			return nil, fmt.Errorf("align: A_%d has no rows or no columns", i+1)
