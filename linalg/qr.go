@@ -6,7 +6,8 @@ import (
 )
 
 // QR is the thin QR decomposition of a (m × n), k = min(m, n), by Householder
-// reflections:
+// reflections, or by Cholesky decompositions of the Gram matrix where a is tall
+// and these are as exact:
 //
 //	A = Q R
 //
@@ -22,6 +23,9 @@ func QR(a *mat.Dense) (q, r *mat.Dense, err error) {
 	}
 	if err := CheckFinite(a); err != nil {
 		return nil, nil, err
+	}
+	if q, r, ok := cholQR(a); ok {
+		return q, r, nil
 	}
 	k := min(rows, cols)
 	f := mat.DenseCopyOf(a)

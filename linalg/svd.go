@@ -93,6 +93,11 @@ func factorize(a *mat.Dense, kind mat.SVDKind) (u *mat.Dense, s []float64, v *ma
 	if err := CheckFinite(a); err != nil {
 		return nil, nil, nil, err
 	}
+	if (wantU || wantV) && a.RawMatrix().Rows >= 2*a.RawMatrix().Cols {
+		if q, r, ok := cholQR(a); ok {
+			return factorizeTall(q, r, kind)
+		}
+	}
 	ok := false
 	if native := current.Load().native; native != nil {
 		u, s, v, ok = native.svd(mat.DenseCopyOf(a), wantU, wantV)
@@ -111,6 +116,22 @@ func factorize(a *mat.Dense, kind mat.SVDKind) (u *mat.Dense, s []float64, v *ma
 		fixSigns(v, u)
 	case wantU:
 		fixSigns(u, nil)
+	}
+	return u, s, v, nil
+}
+
+// factorizeTall is factorize for Q R, from the decomposition of R.
+func factorizeTall(q, r *mat.Dense, kind mat.SVDKind) (u *mat.Dense, s []float64, v *mat.Dense, err error) {
+	small, s, v, err := factorize(r, kind)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if small != nil {
+		u = new(mat.Dense)
+		u.Mul(q, small)
+		if v == nil {
+			fixSigns(u, nil)
+		}
 	}
 	return u, s, v, nil
 }
