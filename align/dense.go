@@ -82,13 +82,10 @@ func cholesky(k *mat.Dense, limit float64) (factor, bool) {
 // solve overwrites b (n × k) with K⁻¹B.
 func (f factor) solve(b *mat.Dense) { lapack64.Potrs(f.r, b.RawMatrix()) }
 
-// left overwrites b (n × k) with R⁻ᵀB, right with B R⁻¹ for a b of n columns,
-// back with R⁻¹B.
-func (f factor) left(b *mat.Dense) { blas64.Trsm(blas.Left, blas.Trans, 1, f.r, b.RawMatrix()) }
+// right overwrites b (k × n) with B R⁻¹.
 func (f factor) right(b *mat.Dense) {
 	blas64.Trsm(blas.Right, blas.NoTrans, 1, f.r, b.RawMatrix())
 }
-func (f factor) back(b *mat.Dense) { blas64.Trsm(blas.Left, blas.NoTrans, 1, f.r, b.RawMatrix()) }
 
 // orthonormal returns an orthonormal basis of the columns of y (m × n, m ≥ n), by
 // QR.
@@ -152,22 +149,28 @@ func (in *input) outer() *mat.Dense {
 			p.Slice(0, in.rows, at, at+in.cols[i]).(*mat.Dense).Copy(in.a[i])
 			at += in.cols[i]
 		}
-		n := (in.rows + tile - 1) / tile
-		_ = parallel(in.opt.Workers, n*n, func(t int) error {
-			i, j := t/n*tile, t%n*tile
-			if j < i {
-				return nil
-			}
-			iTo, jTo := min(i+tile, in.rows), min(j+tile, in.rows)
-			x := p.Slice(i, iTo, 0, width).(*mat.Dense).RawMatrix()
-			y := p.Slice(j, jTo, 0, width).(*mat.Dense).RawMatrix()
-			blas64.Gemm(blas.NoTrans, blas.Trans, 1, x, y, 1, k.Slice(i, iTo, j, jTo).(*mat.Dense).RawMatrix())
-			return nil
-		})
+		addOuter(k, p, in.opt.Workers)
 		from = to
 	}
 	mirror(k)
 	return k
+}
+
+// addOuter adds PPᵀ to the upper half of k, tile by tile.
+func addOuter(k, p *mat.Dense, workers int) {
+	rows, width := p.Dims()
+	n := (rows + tile - 1) / tile
+	_ = parallel(workers, n*n, func(t int) error {
+		i, j := t/n*tile, t%n*tile
+		if j < i {
+			return nil
+		}
+		iTo, jTo := min(i+tile, rows), min(j+tile, rows)
+		x := p.Slice(i, iTo, 0, width).(*mat.Dense).RawMatrix()
+		y := p.Slice(j, jTo, 0, width).(*mat.Dense).RawMatrix()
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, x, y, 1, k.Slice(i, iTo, j, jTo).(*mat.Dense).RawMatrix())
+		return nil
+	})
 }
 
 // mirror copies the upper half of k to the lower.

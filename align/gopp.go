@@ -128,7 +128,7 @@ func generalised(in *input, name string, d, usual int, spectral func([]float64))
 		res.Ranks = append(res.Ranks, info.Rank)
 		res.Conds = append(res.Conds, info.Cond)
 	}
-	res.warnPolar()
+	res.warnPolar(in)
 	if opt.NoResidual {
 		return res, nil
 	}

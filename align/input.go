@@ -29,26 +29,43 @@ func newInput(a []*mat.Dense, opt Options) (*input, error) {
 	if len(a) == 0 {
 		return nil, errors.New("align: no anchor representations: at least one party is needed")
 	}
-	in := &input{a: a, opt: opt, blocks: blocksOfLS}
+	in := &input{a: a, opt: opt, blocks: blocksOfLS, cols: make([]int, len(a))}
 	for i, ai := range a {
-		if ai == nil || ai.IsEmpty() {
-			return nil, fmt.Errorf("align: A_%d has no rows or no columns", i+1)
+		if err := in.admit(i, ai); err != nil {
+			return nil, err
 		}
-		r, c := ai.Dims()
-		if i == 0 {
-			in.rows = r
-		}
-		if r != in.rows {
-			return nil, fmt.Errorf("align: A_%d has %d rows and A_1 has %d: all must come from one anchor", i+1, r, in.rows)
-		}
-		if c > r {
-			return nil, fmt.Errorf("align: A_%d has %d columns, more than the %d anchor rows: take more anchor rows or fewer dimensions", i+1, c, r)
-		}
-		in.cols = append(in.cols, c)
-		in.at = append(in.at, in.sum)
+	}
+	in.place()
+	return in, nil
+}
+
+// admit tests the shape of A_i against that of A_1, which comes first, and notes
+// it.
+func (in *input) admit(i int, ai *mat.Dense) error {
+	if ai == nil || ai.IsEmpty() {
+		return fmt.Errorf("align: A_%d has no rows or no columns", i+1)
+	}
+	r, c := ai.Dims()
+	if i == 0 {
+		in.rows = r
+	}
+	if r != in.rows {
+		return fmt.Errorf("align: A_%d has %d rows and A_1 has %d: all must come from one anchor", i+1, r, in.rows)
+	}
+	if c > r {
+		return fmt.Errorf("align: A_%d has %d columns, more than the %d anchor rows: take more anchor rows or fewer dimensions", i+1, c, r)
+	}
+	in.cols[i] = c
+	return nil
+}
+
+// place numbers the columns of W.
+func (in *input) place() {
+	in.at, in.sum = make([]int, len(in.cols)), 0
+	for i, c := range in.cols {
+		in.at[i] = in.sum
 		in.sum += c
 	}
-	return in, nil
 }
 
 // freeDim returns d of a method that leaves it open (LS, GEP).

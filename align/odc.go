@@ -65,13 +65,23 @@ func ODC(a []*mat.Dense, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	res.overlapsWithFirst(seen)
+	if opt.NoResidual {
+		return res, nil
+	}
+	return res, res.measure(in, z)
+}
+
+// overlapsWithFirst fills in Overlap from σ_min(A_iᵀZ) / ‖A_i‖_F, and warns.
+func (res *Result) overlapsWithFirst(seen []float64) {
+	l := res.Dim
 	// σ_min(ZᵀZ) / ‖Z‖_F, since A_1ᵀZ = A_1ᵀA_1 O; 0 if singular.
 	own := 0.0
 	if res.Ranks[0] == l {
 		own = seen[0]
 	}
-	res.Overlap = make([]float64, len(a))
-	for i := range a {
+	res.Overlap = make([]float64, len(seen))
+	for i := range seen {
 		res.Overlap[i] = ratio(seen[i], own)
 	}
 	for i, o := range res.Overlap {
@@ -82,10 +92,6 @@ func ODC(a []*mat.Dense, opt Options) (*Result, error) {
 			res.warn("party %d: overlap with party 1 is %.1e in the direction seen worst: the spans are nearly orthogonal there and G_%d fits noise", i+1, o, i+1)
 		}
 	}
-	if opt.NoResidual {
-		return res, nil
-	}
-	return res, res.measure(in, z)
 }
 
 // blind is the overlap below which a party is warned of; see [ODC].

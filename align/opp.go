@@ -61,7 +61,7 @@ func OPP(a []*mat.Dense, opt Options) (*Result, error) {
 	if _, err := res.procrustes(in, z); err != nil {
 		return nil, err
 	}
-	res.warnPolar()
+	res.warnPolar(in)
 	if opt.NoResidual {
 		return res, nil
 	}
@@ -72,9 +72,9 @@ func OPP(a []*mat.Dense, opt Options) (*Result, error) {
 }
 
 // warnPolar warns of every A_iᵀZ that has many polar factors.
-func (res *Result) warnPolar() {
-	for i, g := range res.G {
-		if l, _ := g.Dims(); res.Ranks[i] < l {
+func (res *Result) warnPolar(in *input) {
+	for i, l := range in.cols {
+		if res.Ranks[i] < l {
 			res.warn("party %d: A_%dᵀZ has rank %d of %d: G_%d is one of many solutions", i+1, i+1, res.Ranks[i], l, i+1)
 		}
 	}

@@ -22,24 +22,31 @@ func (res *Result) procrustes(in *input, z *mat.Dense) (seen []float64, err erro
 	seen = make([]float64, c)
 	res.G = make([]*mat.Dense, c)
 	res.Ranks, res.Conds = make([]int, c), make([]float64, c)
-	_, d := z.Dims()
 	err = in.each(func(i int) error {
-		m, square := in.against(i, z)
-		if err := in.finite(i, square); err != nil {
+		g, info, square, err := in.polarOne(i, z)
+		if err != nil {
 			return err
 		}
-		g, info, err := linalg.Polar(m)
-		if err != nil {
-			return fmt.Errorf("align: A_%dᵀZ: %v", i+1, err)
-		}
-		seen[i] = ratio(info.Smallest, math.Sqrt(square))
-		if min(in.cols[i], d) > info.Rank {
-			seen[i] = 0
+		if info.Rank == min(g.Dims()) {
+			seen[i] = ratio(info.Smallest, math.Sqrt(square))
 		}
 		res.G[i], res.Ranks[i], res.Conds[i] = g, info.Rank, info.Cond
 		return nil
 	})
 	return seen, err
+}
+
+// polarOne returns polar(A_iᵀZ) and ‖A_i‖_F².
+func (in *input) polarOne(i int, z *mat.Dense) (g *mat.Dense, info linalg.PolarInfo, square float64, err error) {
+	m, square := in.against(i, z)
+	if err := in.finite(i, square); err != nil {
+		return nil, info, 0, err
+	}
+	g, info, err = linalg.Polar(m)
+	if err != nil {
+		return nil, info, 0, fmt.Errorf("align: A_%dᵀZ: %v", i+1, err)
+	}
+	return g, info, square, nil
 }
 
 // against returns A_iᵀZ (l_i × d) and ‖A_i‖_F².

@@ -27,31 +27,36 @@ func (res *Result) solve(in *input, z *mat.Dense, exact bool) error {
 	res.G = make([]*mat.Dense, c)
 	res.Ranks, res.Conds = make([]int, c), make([]float64, c)
 	err := in.each(func(i int) error {
-		if !exact {
-			k, sum := in.normal(i)
-			if err := in.finite(i, sum); err != nil {
-				return err
-			}
-			if f, ok := cholesky(k, choleskyLimit); ok {
-				var g mat.Dense
-				g.Mul(in.a[i].T(), z)
-				f.solve(&g)
-				res.G[i], res.Ranks[i], res.Conds[i] = &g, in.cols[i], f.cond
-				return nil
-			}
-		}
-		g, fit, err := linalg.LeastSquares(in.a[i], z, 0)
-		if err != nil {
-			return fmt.Errorf("align: A_%d: %v", i+1, err)
-		}
-		res.G[i], res.Ranks[i], res.Conds[i] = g, fit.Rank, fit.Cond
-		return nil
+		var err error
+		res.G[i], res.Ranks[i], res.Conds[i], err = in.solveOne(i, z, exact)
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	res.warnRanks(in)
 	return nil
+}
+
+// solveOne returns G_i with rank and condition number of A_i.
+func (in *input) solveOne(i int, z *mat.Dense, exact bool) (g *mat.Dense, rank int, cond float64, err error) {
+	if !exact {
+		k, sum := in.normal(i)
+		if err := in.finite(i, sum); err != nil {
+			return nil, 0, 0, err
+		}
+		if f, ok := cholesky(k, choleskyLimit); ok {
+			g = new(mat.Dense)
+			g.Mul(in.a[i].T(), z)
+			f.solve(g)
+			return g, in.cols[i], f.cond, nil
+		}
+	}
+	g, fit, err := linalg.LeastSquares(in.a[i], z, 0)
+	if err != nil {
+		return nil, 0, 0, fmt.Errorf("align: A_%d: %v", i+1, err)
+	}
+	return g, fit.Rank, fit.Cond, nil
 }
 
 // warnRanks warns of every A_i of deficient rank or bad condition.

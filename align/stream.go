@@ -162,18 +162,7 @@ func (st *stream) odc() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	res.Overlap = make([]float64, st.Parties)
-	for i := range res.Overlap {
-		if res.Ranks[0] == l {
-			res.Overlap[i] = ratio(seen[i], seen[0])
-		}
-		switch {
-		case res.Ranks[i] < l:
-			res.warn("party %d: A_%dᵀA_1 has rank %d of %d: G_%d is one of many solutions", i+1, i+1, res.Ranks[i], l, i+1)
-		case res.Overlap[i] < blind:
-			res.warn("party %d: overlap with party 1 is %.1e in the direction seen worst: the spans are nearly orthogonal there and G_%d fits noise", i+1, res.Overlap[i], i+1)
-		}
-	}
+	res.overlapsWithFirst(seen)
 	return res, nil
 }
 
@@ -392,49 +381,4 @@ func (st *stream) finish(res *Result, z *mat.Dense, one func(i int, in *input, s
 	}
 	res.Residual, res.Objective = all.residual, all.objective
 	return finiteFigures(res.Residual, res.Objective)
-}
-
-// spread sums up, for n matrices X_i, their mean, Σ_i ‖X_i − mean‖_F² and
-// Σ_i ‖X_i − Z‖_F² (Welford 1962; Chan, Golub, LeVeque 1979 for merge).
-type spread struct {
-	n                   int
-	mean                *mat.Dense
-	residual, objective float64
-}
-
-func (p *spread) add(x, z *mat.Dense) {
-	p.n++
-	if p.mean == nil {
-		r, c := x.Dims()
-		p.mean = mat.NewDense(r, c, nil)
-	}
-	scale := 1 / float64(p.n)
-	rows, _ := x.Dims()
-	for r := range rows {
-		xr, mr, zr := x.RawRowView(r), p.mean.RawRowView(r), z.RawRowView(r)
-		for j, v := range xr {
-			old := v - mr[j]
-			mr[j] += old * scale
-			p.residual += old * (v - mr[j])
-			p.objective += (v - zr[j]) * (v - zr[j])
-		}
-	}
-}
-
-func (p *spread) merge(q spread) {
-	switch {
-	case q.n == 0:
-		return
-	case p.n == 0:
-		*p = q
-		return
-	}
-	var apart mat.Dense
-	apart.Sub(q.mean, p.mean)
-	norm, n := mat.Norm(&apart, 2), float64(p.n+q.n)
-	p.residual += q.residual + float64(p.n)*float64(q.n)/n*norm*norm
-	p.objective += q.objective
-	p.n += q.n
-	apart.Scale(float64(q.n)/n, &apart)
-	p.mean.Add(p.mean, &apart)
 }
