@@ -1,8 +1,8 @@
 package align
 
 import (
-	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -13,42 +13,29 @@ import (
 	"concord/linalg"
 )
 
-// The dense kernels that the methods share. They go to blas64 and lapack64
-// directly, so that they run on whatever backend stands behind those.
+// The dense kernels that the methods share and package linalg does not have. They
+// go to blas64 and lapack64, behind which linalg puts its backend.
 
-// symmetric decomposes the symmetric k (n × n, both halves stored):
+// symmetric returns the d largest eigenvalues of the symmetric k (n × n, both
+// halves stored), decreasing, and their eigenvectors as the columns of V (n × d):
 //
-//	K = V diag(w) Vᵀ
+//	K V = V diag(w)
 //
-// with w decreasing and the columns of V in that order. k is overwritten. The
-// cost is O(n³).
-func symmetric(k *mat.Dense) (w []float64, v *mat.Dense, err error) {
+// The cost is O(n³), less than half for d ≪ n with a loaded LAPACK.
+func symmetric(k *mat.Dense, d int) (w []float64, v *mat.Dense, err error) {
 	n, _ := k.Dims()
 	raw := k.RawMatrix()
-	s := blas64.Symmetric{N: n, Stride: raw.Stride, Data: raw.Data, Uplo: blas.Upper}
-	w = make([]float64, n)
-	query := []float64{0}
-	lapack64.Syev(lapack.EVCompute, s, w, query, -1)
-	work := make([]float64, int(query[0]))
-	if !lapack64.Syev(lapack.EVCompute, s, w, work, len(work)) {
-		return nil, nil, errors.New("symmetric eigenvalue problem did not converge")
+	s := new(mat.SymDense)
+	s.SetRawSymmetric(blas64.Symmetric{N: n, Stride: raw.Stride, Data: raw.Data, Uplo: blas.Upper})
+	w, v, err = linalg.EigSymRange(s, n-d, n)
+	if err != nil {
+		return nil, nil, err
 	}
-	// LAPACK's order is increasing: reverse the columns.
-	for i := range n / 2 {
-		w[i], w[n-1-i] = w[n-1-i], w[i]
-	}
+	slices.Reverse(w)
 	for r := range n {
-		row := k.RawRowView(r)
-		for i := range n / 2 {
-			row[i], row[n-1-i] = row[n-1-i], row[i]
-		}
+		slices.Reverse(v.RawRowView(r))
 	}
-	for _, x := range w {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, nil, errors.New("symmetric eigenvalue problem overflows: scale the matrices down")
-		}
-	}
-	return w, k, nil
+	return w, v, nil
 }
 
 // factor is the Cholesky factor of a positive definite K = RᵀR.

@@ -297,11 +297,11 @@ func (res *Result) direct(in *input) (s []float64, err error) {
 		return nil
 	})
 	mirror(m)
-	w, v, err := symmetric(m)
+	d := min(res.Dim, in.rows, sum)
+	w, v, err := symmetric(m, d)
 	if err != nil {
 		return nil, fmt.Errorf("align: WᵀW of A_1 … A_%d: %v", len(in.a), err)
 	}
-	d := min(res.Dim, in.rows, sum)
 	for i, t := range ts {
 		if t != nil {
 			res.G[i].Slice(0, in.cols[i], 0, d).(*mat.Dense).Mul(t, v.Slice(at[i], at[i]+res.Ranks[i], 0, d))
@@ -311,7 +311,7 @@ func (res *Result) direct(in *input) (s []float64, err error) {
 	for _, g := range res.G {
 		scaleColumns(g, signs)
 	}
-	return res.pad(roots(w)[:min(in.rows, sum)]), nil
+	return res.pad(roots(w)), nil
 }
 
 // diagonal is the view of block A_iᵀA_i of K.
@@ -332,7 +332,7 @@ func whiten(k *mat.Dense, rows int) (t *mat.Dense, rank int, cond float64, err e
 		r.right(t)
 		return t, l, r.cond, nil
 	}
-	w, v, err := symmetric(k)
+	w, v, err := symmetric(k, l)
 	if err != nil {
 		return nil, 0, 0, err
 	}

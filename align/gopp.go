@@ -3,6 +3,7 @@ package align
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -159,13 +160,12 @@ func (res *Result) spectral(in *input, q quadratic, weights func([]float64)) (*m
 	d := res.Dim
 	if h, ok := q.(*held); ok {
 		// A_iᵀ U_d = V_i Σ with K = V Σ² Vᵀ.
-		w, v, err := symmetric(mat.DenseCopyOf(h.k))
+		w, m, err := symmetric(h.k, d)
 		if err != nil {
 			return nil, fmt.Errorf("align: W = [A_1 … A_%d]: %v", len(in.a), err)
 		}
-		res.Singular = roots(w)[:min(in.rows, in.sum)]
-		m := mat.DenseCopyOf(v.Slice(0, in.sum, 0, d))
-		s := append([]float64(nil), res.Singular[:d]...)
+		res.Singular = roots(w)
+		s := slices.Clone(res.Singular)
 		weights(s)
 		for j := range s {
 			s[j] *= res.Singular[j]
@@ -178,7 +178,7 @@ func (res *Result) spectral(in *input, q quadratic, weights func([]float64)) (*m
 		return nil, err
 	}
 	res.Singular = s
-	s = append([]float64(nil), s[:d]...)
+	s = slices.Clone(s[:d])
 	weights(s)
 	scaleColumns(u, s)
 	m := mat.NewDense(in.sum, d, nil)

@@ -80,13 +80,13 @@ func (in *input) krylov(d int) (u *mat.Dense, s []float64, err error) {
 	}
 	var t mat.Dense
 	t.Mul(q.T(), b)
-	w, v, err := symmetric(&t)
+	w, v, err := symmetric(&t, d)
 	if err != nil {
 		return nil, nil, err
 	}
 	u = new(mat.Dense)
-	u.Mul(q, v.Slice(0, total, 0, d))
-	return u, roots(w[:d]), nil
+	u.Mul(q, v)
+	return u, roots(w), nil
 }
 
 // both returns Σ_i A_i A_iᵀ Y, in panels of rows so that A_i is read from memory

@@ -110,7 +110,7 @@ func power(in *input, q quadratic, m *mat.Dense, total, tol float64, maxIter int
 // polars overwrites the blocks of g with the polar factors of those of m.
 func polars(in *input, g, m *mat.Dense, infos []linalg.PolarInfo) error {
 	return in.each(func(i int) error {
-		x, info, err := linalg.Polar(mat.DenseCopyOf(in.block(m, i)))
+		x, info, err := linalg.PolarWith(mat.DenseCopyOf(in.block(m, i)), linalg.PolarOptions{Estimate: true})
 		if err != nil {
 			return fmt.Errorf("align: A_%dᵀZ: %v", i+1, err)
 		}

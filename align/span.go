@@ -27,7 +27,7 @@ const gramLimit = 1000
 const smallSide = 32
 
 // leftVectors returns the top d left singular vectors of W and its singular
-// values, by the solver
+// values, all of them (svd) or d, by the solver
 //
 //	svd         of W                                O(a L min(a, L))
 //	gram        eigenvectors of WᵀW or WWᵀ          a L min(a, L) + O(min(a, L)³)
@@ -76,7 +76,7 @@ func (in *input) leftVectors(d int, solver string) (u *mat.Dense, s []float64, u
 // that would lose too many digits.
 func (in *input) gramVectors(d int) (u *mat.Dense, s []float64, ok bool, err error) {
 	if in.rows <= in.sum {
-		w, v, err := symmetric(in.outer())
+		w, v, err := symmetric(in.outer(), d)
 		if err != nil {
 			return nil, nil, false, err
 		}
@@ -84,9 +84,9 @@ func (in *input) gramVectors(d int) (u *mat.Dense, s []float64, ok bool, err err
 		if !(s[0] <= gramLimit*s[d-1]) || s[0] == 0 {
 			return nil, nil, false, nil
 		}
-		return mat.DenseCopyOf(v.Slice(0, in.rows, 0, d)), s, true, nil
+		return v, s, true, nil
 	}
-	w, v, err := symmetric(in.gram())
+	w, v, err := symmetric(in.gram(), d)
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -95,13 +95,12 @@ func (in *input) gramVectors(d int) (u *mat.Dense, s []float64, ok bool, err err
 		return nil, nil, false, nil
 	}
 	// U_d = W V_d Σ_d⁻¹, orthonormal to eps σ_1²/σ_d²; QR mends that.
-	vd := mat.DenseCopyOf(v.Slice(0, in.sum, 0, d))
 	inverse := make([]float64, d)
 	for j := range d {
 		inverse[j] = 1 / s[j]
 	}
-	scaleColumns(vd, inverse)
-	u, err = orthonormal(in.combine(vd))
+	scaleColumns(v, inverse)
+	u, err = orthonormal(in.combine(v))
 	return u, s, err == nil, err
 }
 

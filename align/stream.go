@@ -271,15 +271,14 @@ func (st *stream) gramTarget(res *Result) (*mat.Dense, error) {
 	if err := linalg.CheckFinite(k); err != nil {
 		return nil, errors.New("align: WWᵀ overflows: standardise the features before projecting them")
 	}
-	w, v, err := symmetric(k)
+	w, z, err := symmetric(k, res.Dim)
 	if err != nil {
 		return nil, fmt.Errorf("align: W = [A_1 … A_%d]: %v", st.Parties, err)
 	}
-	s := roots(w[:min(st.rows, st.sum())])
+	s := roots(w)
 	if !(s[0] <= gramLimit*s[res.Dim-1]) || s[0] == 0 {
 		return nil, nil
 	}
-	z := mat.DenseCopyOf(v.Slice(0, st.rows, 0, res.Dim))
 	fixSigns(z)
 	res.Singular, res.Solver = s, solverGram
 	return z, nil
