@@ -20,6 +20,8 @@ type Report struct {
 	Classes  []int   `json:"classes,omitempty"` // rows of each level, in the contract's order
 	Rank     int     `json:"rank,omitempty"`    // directions that the standardised rows span
 	Energy   float64 `json:"energy,omitempty"`  // share of them that the basis keeps, 0 to 1
+	// Exposed are the features that follow a direction of X̃ most closely.
+	Exposed []Exposure `json:"exposed,omitempty"`
 }
 
 // FloorError says which floors of the contract a table does not reach.

@@ -149,6 +149,26 @@ func TestPrepareTwice(t *testing.T) {
 	}
 }
 
+// TestExposure: where one feature varies far more than the others together, the
+// first principal component of what leaves is that feature, whatever the basis.
+func TestExposure(t *testing.T) {
+	c := contract(t, "svd", "uniform")
+	for j := 1; j < 4; j++ { // ranges a hundred times too wide flatten b, c and d
+		r := c.Features[j].Range
+		mid, half := (r.Max+r.Min)/2, (r.Max-r.Min)/2
+		c.Features[j].Range = &study.Range{Min: mid - 100*half, Max: mid + 100*half}
+	}
+	made, err := party.Prepare(c, read(t, c, csv(200, rand.New(rand.NewPCG(7, 8)))), seed(t), rand.NewChaCha8([32]byte{3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The others' share of the variance is 3·10⁻⁴: the correlation misses 1 by
+	// about half of that.
+	if got := made.Report.Exposed[0]; got.Feature != "a" || got.Correlation < 0.999 {
+		t.Errorf("most exposed is %+v, want a with a correlation near 1", got)
+	}
+}
+
 func TestFloors(t *testing.T) {
 	c := contract(t, "svd", "uniform")
 	rnd := rand.New(rand.NewPCG(3, 4))

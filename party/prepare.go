@@ -56,8 +56,12 @@ func Prepare(c *study.Contract, t *table.Table, seed anchor.Seed, src rand.Sourc
 		return nil, fmt.Errorf("party: %w", err)
 	}
 	defer a.Erase()
+	z := f.Project(x.rows)
+	if report.Exposed, err = exposures(c, x.rows.Reveal(), z); err != nil {
+		return nil, fmt.Errorf("party: %w", err)
+	}
 	return &Contribution{
-		X:      f.Project(x.rows),
+		X:      z,
 		A:      f.Project(a),
 		Labels: x.labels,
 		Values: x.values,

@@ -87,7 +87,7 @@ func TestExplicitZeroIsNotTheDefault(t *testing.T) {
 		{"model: {c: 0}", "model.c is 0, must be positive"},
 		{"floors: {rows: 0}", "floors.rows is 0"},
 		{"max_rows: 0", "max_rows is 0"},
-		{"basis: {dim: 0}", "basis.dim (at most the number of features) is 0"},
+		{"basis: {dim: 0}", "basis.dim is 0, must be from 1 to 2"},
 	} {
 		_, err := study.ParseYAML([]byte(smallYAML + c.more + "\n"))
 		wantProblem(t, c.more, err, c.problem)
@@ -116,6 +116,9 @@ func TestYAMLIsReadStrictly(t *testing.T) {
 		{"alias", smallYAML + "anchor: &a {rows: 5}\nbasis: *a\n", "is not used in study.yaml"},
 		{"tag", strings.Replace(smallYAML, "parties: 3", "parties: !!int 3", 1), "is not used in study.yaml"},
 		{"null", strings.Replace(smallYAML, "parties: 3", "parties:", 1), "has no value"},
+		{"deep brackets", "name: " + strings.Repeat("[", 200000), "nested too deep"},
+		{"deep list marks", strings.Repeat("- ", 200000), "nested too deep"},
+		{"deep indentation", strings.Repeat(" ", 100) + "name: x", "indented by 100 columns"},
 		{"a list is no mapping", "- a\n- b\n", "must be a mapping"},
 		{"syntax", "name: [a\n", "study.yaml"},
 	} {
@@ -149,6 +152,10 @@ func TestValidate(t *testing.T) {
 		{"positive", `positive: "1"`, `positive: "2"`, `label.positive is "2", must be one of: 0, 1`},
 		{"no positive", `, positive: "1"`, ``, `label.positive is missing; it is one of: 0, 1`},
 		{"bidirectional override", "name: Readmission", `name: "abc\u202edef"`, "invisible character U+202E"},
+		{"filler", "name: Readmission", `name: "abc\u3164"`, "invisible character U+3164"},
+		{"braille blank", "name: Readmission", `name: "abc\u2800def"`, "invisible character U+2800"},
+		{"variation selector", "name: Readmission", `name: "abc\ufe0fdef"`, "invisible character U+FE0F"},
+		{"two spaces", "name: Readmission", `name: "abc  def"`, "two in a row"},
 		{"line break", "name: Readmission", `name: "abc\ndef"`, "invisible character U+000A"},
 	} {
 		if !strings.Contains(smallYAML, c.from) {
@@ -162,7 +169,7 @@ func TestValidate(t *testing.T) {
 		{"standardise: pooled", `standardise is "pooled", must be one of: range, none`},
 		{"anchor: {rows: 2}", "anchor.rows (at least the number of features, for Rank(A) = m) is 2, must be from 3"},
 		{"anchor: {kind: public}", `anchor.kind is "public"`},
-		{"basis: {dim: 4}", "basis.dim (at most the number of features) is 4, must be from 1 to 3"},
+		{"basis: {dim: 3}", "basis.dim is 3, must be from 1 to 2: a basis as wide as the 3 features would leave nothing out"},
 		{"alignment: {method: gep}", `alignment.method is "gep", must be one of: odc, ls`},
 		{"alignment: {target: sigma}", `alignment.target of odc is "sigma", must be one of: identity, random`},
 		{"model: {kind: forest}", `model.kind is "forest", must be one of: ridge, logistic`},

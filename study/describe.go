@@ -15,7 +15,21 @@ func Describe(c *Contract) string {
 	}
 	line("study", "%s, %d parties and one analyst", c.Name, c.Parties)
 	line("protocol", "%s: projected rows, projected anchor and labels leave a site once; each site keeps its secret basis", c.Protocol)
-	line("features", "%d: %s", c.M(), list(c.FeatureNames(), 8))
+	line("features", "%d", c.M())
+	for j, f := range c.Features {
+		if j == maxListed {
+			line("", "… and %d more; contract.json has them all", c.M()-j)
+			break
+		}
+		text := f.Name
+		if f.Range != nil {
+			text += fmt.Sprintf(", %g to %g", f.Range.Min, f.Range.Max)
+		}
+		if f.Unit != "" {
+			text += " " + f.Unit
+		}
+		line("", "%s", text)
+	}
 	switch c.Label.Type {
 	case "class":
 		line("label", "%s, classes %s", c.Label.Name, list(c.Label.Levels, 8))
@@ -32,9 +46,6 @@ func Describe(c *Contract) string {
 	}
 	line("anchor", "%s, %d rows; from a seed that the parties share and the analyst does not have", c.Anchor.Kind, c.Anchor.Rows)
 	line("basis", "%s, %d columns for %d features", c.Basis.Kind, c.Basis.Dim, c.M())
-	if c.Basis.Dim == c.M() {
-		line("", "it leaves nothing out: an analyst who colludes with a party gets every row exactly")
-	}
 	line("alignment", "%s, target %s", c.Alignment.Method, c.Alignment.Target)
 	switch c.Model.Kind {
 	case "ridge":
@@ -52,6 +63,10 @@ func Describe(c *Contract) string {
 	line("bytes", "up %d + %d a row, down %d, and a few thousand for envelopes", c.Expect.UpBytes, c.Expect.UpBytesPerRow, c.Expect.DownBytes)
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+// maxListed features are listed one a line: people check their ranges, which
+// decide how much each one weighs in what leaves.
+const maxListed = 40
 
 // list joins names, at most n of them.
 func list(names []string, n int) string {

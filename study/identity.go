@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"crypto/ecdh"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -8,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/x509"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -117,16 +119,76 @@ func DecodeStatement(b []byte) (*Statement, error) {
 			return nil, fmt.Errorf("study: identity statement: the %s has %d bytes, must have 32", key.what, len(key.b))
 		}
 	}
-	if _, err := ecdh.X25519().NewPublicKey(s.MaskKey); err != nil {
-		return nil, fmt.Errorf("study: identity statement: mask key: %w", err)
-	}
-	if _, err := s.AgeRecipient(); err != nil {
-		return nil, err
+	if err := s.tryKeys(); err != nil {
+		return nil, fmt.Errorf("study: identity statement of %q: %w", s.Name, err)
 	}
 	if err := Verify(s.SigningKey, SignIdentity, s.signedPart(), s.Signature); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// tryKeys uses every public key once: keys that are well formed and useless
+// would stop a study after everybody has confirmed it.
+func (s *Statement) tryKeys() error {
+	mask, err := ecdh.X25519().NewPublicKey(s.MaskKey)
+	if err != nil {
+		return fmt.Errorf("mask key: %w", err)
+	}
+	if _, err := trialKey.ECDH(mask); err != nil {
+		return fmt.Errorf("mask key: %w", err)
+	}
+	recipient, err := age.ParseHybridRecipient(s.Recipient)
+	if err != nil {
+		return fmt.Errorf("recipient: %w", err)
+	}
+	if _, err := recipient.Wrap(make([]byte, 16)); err != nil {
+		return fmt.Errorf("recipient: %w", err)
+	}
+	for _, key := range [][]byte{s.SigningKey, s.ApproverKey} {
+		if len(key) > 0 && smallOrder(key) {
+			return errors.New("signing key: a point of small order, for which anybody can sign")
+		}
+	}
+	return nil
+}
+
+// trialKey is a private key that keeps nothing secret.
+var trialKey = func() *ecdh.PrivateKey {
+	key, err := ecdh.X25519().GenerateKey(rand.Reader)
+	if err != nil {
+		panic("study: " + err.Error()) // the operating system's entropy does not fail
+	}
+	return key
+}()
+
+// smallOrder reports whether an Ed25519 public key encodes one of the points of
+// order 1, 2, 4 or 8: y in {0, 1, −1, ±√…} in any encoding, the sign of x aside.
+func smallOrder(key []byte) bool {
+	for _, y := range smallOrderY {
+		b, err := hex.DecodeString(y)
+		if err != nil {
+			panic("study: " + err.Error()) // constants
+		}
+		masked := bytes.Clone(key)
+		masked[31] &= 0x7f
+		if bytes.Equal(masked, b) {
+			return true
+		}
+	}
+	return false
+}
+
+// smallOrderY are those y, little-endian, with the encodings that exceed the
+// field's prime 2²⁵⁵ − 19 (Cremers and Jackson, 2019, table 3).
+var smallOrderY = []string{
+	"0100000000000000000000000000000000000000000000000000000000000000", // order 1
+	"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", // order 2
+	"0000000000000000000000000000000000000000000000000000000000000000", // order 4
+	"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a", // order 8
+	"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05", // order 8
+	"edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", // 0 + p
+	"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", // 1 + p
 }
 
 // CheckName admits names that people can read aloud and tell apart: 1 to 200

@@ -47,6 +47,9 @@ func TestStatement(t *testing.T) {
 		{"classic recipient", func(s *study.Statement) {
 			s.Recipient = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
 		}, "recipient"},
+		{"a signing key of small order", func(s *study.Statement) { s.SigningKey = append([]byte{1}, make([]byte, 31)...) }, "small order"},
+		{"an approver key of small order", func(s *study.Statement) { s.ApproverKey = make([]byte, 32) }, "small order"},
+		{"a mask key of small order", func(s *study.Statement) { s.MaskKey = make([]byte, 32) }, "mask key"},
 		{"unknown format", func(s *study.Statement) { s.Format = 2 }, "format 2"},
 		{"unknown role", func(s *study.Statement) { s.Role = "observer" }, `role is "observer"`},
 		{"no name", func(s *study.Statement) { s.Name = "" }, "name is missing"},
@@ -180,8 +183,8 @@ func TestRoster(t *testing.T) {
 	}{
 		{"one party short", members[1:], "has 1 analysts and 2 parties, the contract says 1 and 3"},
 		{"no analyst", members[:3], "has 0 analysts and 3 parties"},
-		{"one member twice", append(slices.Clone(members[:3]), members[0]), "have the same name"},
-		{"two names that sound alike", append([]*study.Statement{twin.Statement}, members...), "have the same name"},
+		{"one member twice", append(slices.Clone(members[:2]), members[3], members[0]), "have the same name"},
+		{"two names that sound alike", append([]*study.Statement{twin.Statement}, members[0], members[1], members[3]), "have the same name"},
 	} {
 		_, err := study.NewRoster(c, 1, bad.members)
 		wantProblem(t, bad.name, err, bad.problem)

@@ -32,19 +32,21 @@ func NewRoster(c *Contract, number int, members []*Statement) (*Roster, error) {
 		return nil, fmt.Errorf("study: roster number is %d, must be at least 1", number)
 	}
 	analysts := 0
-	for i, s := range r.Members {
+	for _, s := range r.Members {
 		if s.Role == RoleAnalyst {
 			analysts++
-		}
-		for _, other := range r.Members[:i] {
-			if what := SharedKey(other, s); what != "" {
-				return nil, fmt.Errorf("study: %q and %q have the same %s", other.Name, s.Name, what)
-			}
 		}
 	}
 	if analysts != 1 || len(r.Members)-analysts != c.Parties {
 		return nil, fmt.Errorf("study: the roster has %d analysts and %d parties, the contract says 1 and %d",
 			analysts, len(r.Members)-analysts, c.Parties)
+	}
+	for i, s := range r.Members {
+		for _, other := range r.Members[:i] {
+			if what := SharedKey(other, s); what != "" {
+				return nil, fmt.Errorf("study: %q and %q have the same %s", other.Name, s.Name, what)
+			}
+		}
 	}
 	return r, nil
 }

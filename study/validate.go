@@ -68,7 +68,7 @@ func (c *Contract) Validate() error {
 }
 
 func (c *Contract) validateFeatures() error {
-	if err := between("the number of features", c.M(), 1, MaxFeatures); err != nil {
+	if err := between("the number of features", c.M(), 2, MaxFeatures); err != nil {
 		return err
 	}
 	seen := map[string]int{}
@@ -151,8 +151,8 @@ func (c *Contract) validateMethods() error {
 	if err := oneOf("basis.kind", c.Basis.Kind, basisKinds); err != nil {
 		return err
 	}
-	if err := between("basis.dim (at most the number of features)", c.Basis.Dim, 1, c.M()); err != nil {
-		return err
+	if c.Basis.Dim < 1 || c.Basis.Dim >= c.M() {
+		return fmt.Errorf("study: basis.dim is %d, must be from 1 to %d: a basis as wide as the %d features would leave nothing out", c.Basis.Dim, c.M()-1, c.M())
 	}
 	if err := oneOf("alignment.method", c.Alignment.Method, methods); err != nil {
 		return err
@@ -239,15 +239,22 @@ func checkText(what, s string) error {
 		return fmt.Errorf("study: %s has %d characters, at most %d are allowed", what, utf8.RuneCountInString(s), maxName)
 	case !utf8.ValidString(s):
 		return fmt.Errorf("study: %s is not valid UTF-8", what)
-	case strings.TrimSpace(s) != s:
-		return fmt.Errorf("study: %s begins or ends with a space", what)
+	case strings.TrimSpace(s) != s || strings.Contains(s, "  "):
+		return fmt.Errorf("study: %s has a space at an end, or two in a row", what)
 	}
 	for _, r := range s {
-		if r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zs, r) && r != ' ' {
+		if r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Zs, r) && r != ' ' || unicode.In(r, invisible...) {
 			return fmt.Errorf("study: %s has the invisible character %U", what, r)
 		}
 	}
 	return nil
+}
+
+// invisible characters that count as graphic: format characters, variation
+// selectors, fillers, and the braille blank.
+var invisible = []*unicode.RangeTable{
+	unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
+	{R16: []unicode.Range16{{Lo: 0x2800, Hi: 0x2800, Stride: 1}}},
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

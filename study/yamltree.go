@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -51,6 +52,9 @@ func (n *yamlNode) errAt(format string, args ...any) error {
 // Anchors, aliases, merge keys, tags, several documents and repeated keys are
 // refused.
 func parseTree(b []byte) (*yamlNode, error) {
+	if err := checkNesting(b); err != nil {
+		return nil, err
+	}
 	file, err := parser.ParseBytes(b, 0)
 	if err != nil {
 		return nil, fmt.Errorf("study: study.yaml: %w", yamlSyntaxError(err))
@@ -65,6 +69,34 @@ func parseTree(b []byte) (*yamlNode, error) {
 		return nil, fmt.Errorf("study: study.yaml has %d documents, must have one", len(bodies))
 	}
 	return toTree(bodies[0], "", 0)
+}
+
+// checkNesting refuses what the parser would take very long for: brackets or
+// list marks nested far deeper than a contract needs. It looks at characters
+// only; a quoted text with hundreds of brackets is refused with them.
+func checkNesting(b []byte) error {
+	const most = 64
+	depth := 0
+	for i, line := range bytes.Split(b, []byte("\n")) {
+		marks := 0
+		for _, c := range line {
+			switch c {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth = max(0, depth-1)
+			case '-', '?', ':':
+				marks++
+			}
+			if depth > most || marks > 4*most {
+				return fmt.Errorf("study: study.yaml: line %d: nested too deep", i+1)
+			}
+		}
+		if indent := len(line) - len(bytes.TrimLeft(line, " \t-?")); indent > most {
+			return fmt.Errorf("study: study.yaml: line %d: indented by %d columns, at most %d are read", i+1, indent, most)
+		}
+	}
+	return nil
 }
 
 func toTree(n ast.Node, path string, depth int) (*yamlNode, error) {

@@ -53,11 +53,14 @@ func (f *folder) create(name string, cfg config) (*study.Identity, error) {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return nil, err
 	}
-	return id, errors.Join(
-		durable.KeepOutOfGit(f.dir),
-		durable.WriteFile(f.path("identity.secret"), keys.Reveal(), 0o600),
-		durable.WriteFile(f.path("config.json"), append(b, '\n'), 0o644),
-	)
+	if err := durable.KeepOutOfGit(f.dir); err != nil {
+		return nil, err
+	}
+	if err := durable.WriteFile(f.path("identity.secret"), keys.Reveal(), 0o600); err != nil {
+		return nil, err
+	}
+	// The configuration comes last, and makes the folder.
+	return id, durable.WriteFile(f.path("config.json"), append(b, '\n'), 0o644)
 }
 
 func (f *folder) config() (config, error) {

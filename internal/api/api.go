@@ -12,11 +12,13 @@ import (
 	"concord/study"
 )
 
-// MaxMessageBytes bounds every JSON message but the roster. A roster of
-// study.MaxParties statements stays below MaxRosterBytes.
+// MaxMessageBytes bounds every JSON message but the roster; a list of bundles for
+// study.MaxParties parties stays below it. MaxRosterBytes holds as many statements
+// and confirmations in base64, MaxSetupBytes a setup bundle for as many.
 const (
 	MaxMessageBytes = 1 << 20
-	MaxRosterBytes  = 512 << 20
+	MaxRosterBytes  = (study.MaxParties + 1) * (study.MaxStatementBytes + study.MaxConfirmationBytes) * 4 / 3
+	MaxSetupBytes   = 2 << 20
 )
 
 // BundleMediaType is the content type of a bundle.

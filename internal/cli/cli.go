@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/spf13/cobra"
 )
@@ -76,6 +77,18 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 	strict(root)
 	err := root.ExecuteContext(ctx)
 	return report(err, stderr)
+}
+
+// Printable replaces what a terminal would obey instead of show: control and
+// format characters, line breaks included. Texts that come from a server or
+// another party pass through it.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) {
+			return r
+		}
+		return '\uFFFD'
+	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
 // version is what the build recorded of itself.

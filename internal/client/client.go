@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"concord/internal/api"
+	"concord/internal/cli"
 	"concord/internal/pinned"
 	"concord/study"
 )
@@ -27,6 +28,8 @@ const (
 	// answerTimeout bounds the wait for the head of an answer; the server
 	// checks an upload before it answers.
 	answerTimeout = 5 * time.Minute
+	// silence is how long a server may pause in the middle of an answer.
+	silence = time.Minute
 )
 
 // Client talks to one server about one study. Make one with [Connect] or, for
@@ -131,7 +134,8 @@ func connect(address string, hash study.Hash, own *ecdsa.PrivateKey, accept func
 	return &Client{
 		base:  "https://" + address,
 		study: hash,
-		http: &http.Client{Transport: &http.Transport{
+		// A redirect would lead out of the pinned connection.
+		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Transport: &http.Transport{
 			Proxy:                 http.ProxyFromEnvironment,
 			DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
 			TLSClientConfig:       config,
@@ -162,7 +166,11 @@ func (c *Client) Join(ctx context.Context, secret, statement []byte) ([]byte, er
 // Roster returns who has joined and who has confirmed.
 func (c *Client) Roster(ctx context.Context) (api.Roster, error) {
 	var answer api.Roster
-	return answer, c.getJSON(ctx, api.Path(api.PathRoster, c.study), api.MaxRosterBytes, &answer)
+	err := c.getJSON(ctx, api.Path(api.PathRoster, c.study), api.MaxRosterBytes, &answer)
+	if err == nil && (len(answer.Statements) > study.MaxParties+1 || len(answer.Confirmations) > study.MaxParties) {
+		err = fmt.Errorf("the server's roster has %d members and %d confirmations, at most %d parties take part", len(answer.Statements), len(answer.Confirmations), study.MaxParties)
+	}
+	return answer, err
 }
 
 // Confirm sends a confirmation.
@@ -173,13 +181,20 @@ func (c *Client) Confirm(ctx context.Context, confirmation *study.Confirmation) 
 // Status asks how far the study is.
 func (c *Client) Status(ctx context.Context) (api.Status, error) {
 	var answer api.Status
-	return answer, c.getJSON(ctx, api.Path(api.PathStatus, c.study), api.MaxMessageBytes, &answer)
+	err := c.getJSON(ctx, api.Path(api.PathStatus, c.study), api.MaxMessageBytes, &answer)
+	answer.State = api.State(cli.Printable(string(answer.State)))
+	answer.Problem = cli.Printable(answer.Problem)
+	for i, name := range answer.WaitingFor {
+		answer.WaitingFor[i] = cli.Printable(name)
+	}
+	return answer, err
 }
 
 // Bundles lists what waits for this party.
 func (c *Client) Bundles(ctx context.Context) ([]api.BundleInfo, error) {
 	var answer api.Bundles
-	return answer.Bundles, c.getJSON(ctx, api.Path(api.PathBundles, c.study), api.MaxRosterBytes, &answer)
+	err := c.getJSON(ctx, api.Path(api.PathBundles, c.study), api.MaxMessageBytes, &answer)
+	return answer.Bundles, err
 }
 
 // Send uploads a sealed bundle from a file and returns the server's receipt.
@@ -257,8 +272,10 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 
 // do sends a request and returns the body of a success.
 func (c *Client) do(ctx context.Context, method, path, mediaType string, body io.Reader, size int64) (io.ReadCloser, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
+		cancel(nil)
 		return nil, err
 	}
 	if body != nil {
@@ -267,18 +284,51 @@ func (c *Client) do(ctx context.Context, method, path, mediaType string, body io
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
+		cancel(nil)
 		return nil, &Unreachable{req.URL.Host, rootCause(err)}
 	}
+	answered := newIdleBody(resp.Body, ctx, cancel)
 	if resp.StatusCode == http.StatusOK {
-		return resp.Body, nil
+		return answered, nil
 	}
-	defer resp.Body.Close()
-	b, err := readAll(resp.Body, api.MaxMessageBytes)
+	defer answered.Close()
+	b, err := readAll(answered, api.MaxMessageBytes)
 	var answer api.Error
 	if err != nil || json.Unmarshal(b, &answer) != nil || answer.Message == "" {
 		return nil, fmt.Errorf("the server answers %s in words of its own; is a proxy between?", resp.Status)
 	}
-	return nil, &Refusal{resp.StatusCode, answer.Code, answer.Message, answer.Hint}
+	return nil, &Refusal{resp.StatusCode, answer.Code, cli.Printable(answer.Message), cli.Printable(answer.Hint)}
+}
+
+// errSilent ends an answer that stopped coming.
+var errSilent = fmt.Errorf("the server stopped sending for %v", silence)
+
+// idleBody gives up an answer when the server falls silent in the middle of it.
+type idleBody struct {
+	body   io.ReadCloser
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+}
+
+func newIdleBody(body io.ReadCloser, ctx context.Context, cancel context.CancelCauseFunc) *idleBody {
+	return &idleBody{body, ctx, cancel, time.AfterFunc(silence, func() { cancel(errSilent) })}
+}
+
+func (b *idleBody) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p)
+	b.timer.Reset(silence)
+	if err != nil && err != io.EOF && errors.Is(context.Cause(b.ctx), errSilent) {
+		err = errSilent
+	}
+	return n, err
+}
+
+func (b *idleBody) Close() error {
+	b.timer.Stop()
+	err := b.body.Close()
+	b.cancel(nil)
+	return err
 }
 
 // rootCause strips the URL and the method that net/http puts before a cause.

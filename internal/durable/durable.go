@@ -13,10 +13,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 )
 
 // tempMark stands in the name of everything that is not yet in its place.
+// ours is what os.CreateTemp and os.MkdirTemp make of our names.
+var ours = regexp.MustCompile(regexp.QuoteMeta(tempMark) + `[0-9]+(-old)?$`)
+
 // Sweep removes what a crash left.
 const tempMark = ".partial-"
 
@@ -110,8 +113,12 @@ func PutDir(path string, perm fs.FileMode, fill func(dir string) error) (err err
 	return os.RemoveAll(old)
 }
 
-// KeepOutOfGit tells git to leave a folder that holds secrets alone.
+// KeepOutOfGit tells git to leave a folder that holds secrets alone. A .gitignore
+// that is there stays as it is.
 func KeepOutOfGit(dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, ".gitignore")); err == nil {
+		return nil
+	}
 	return WriteFile(filepath.Join(dir, ".gitignore"), []byte("# This folder holds secret keys.\n*\n"), 0o644)
 }
 
@@ -144,7 +151,7 @@ func Sweep(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		if strings.Contains(e.Name(), tempMark) {
+		if ours.MatchString(e.Name()) {
 			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}

@@ -62,15 +62,19 @@ func TestPutDirReplacesWhole(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"kept", "lost.partial-123", "lost.partial-123-old"} {
+	for _, name := range []string{"lost.partial-123", "lost.partial-123-old"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+	const foreign = "thesis.partial-draft.txt"
+	if err := os.WriteFile(filepath.Join(dir, foreign), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := durable.Sweep(dir); err != nil {
 		t.Fatal(err)
 	}
-	only(t, dir, "kept")
+	only(t, dir, foreign)
 }
 
 func only(t *testing.T, dir, name string) {

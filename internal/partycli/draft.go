@@ -155,8 +155,9 @@ func (v *visit) sendOutbox(ctx context.Context, c *client.Client, kind string) (
 	if err != nil {
 		var r *client.Refusal
 		if errors.As(err, &r) && (r.Status == http.StatusUnprocessableEntity || r.Status == http.StatusRequestEntityTooLarge) {
-			// The server has read it, does not want it and has not kept it.
-			return 0, errors.Join(err, os.Remove(path))
+			// The server says that it has not kept it. Whether that is true this
+			// site cannot know: a person decides whether to prepare another.
+			return 0, cli.WithHint(err, "when the cause is mended, concord prepare --again makes another contribution of the same rows; the server may have kept this one")
 		}
 		return 0, err
 	}
@@ -168,7 +169,8 @@ func (v *visit) sendOutbox(ctx context.Context, c *client.Client, kind string) (
 	if err != nil {
 		return 0, err
 	}
-	if receipt.Manifest != env.Manifest || receipt.Sender != v.own() || receipt.Epoch != v.epoch {
+	if receipt.Manifest != env.Manifest || receipt.Ciphertext != env.Ciphertext || receipt.Sender != v.own() ||
+		receipt.Study != v.study || receipt.Epoch != v.epoch {
 		return 0, errors.New("the server's receipt is for another bundle")
 	}
 	return info.Size(), v.site.PutReceipt(kind, raw)

@@ -63,6 +63,9 @@ func (p *program) join(ctx context.Context, line, name string) error {
 		return err
 	}
 	defer c.Close()
+	if err := s.PutTried(); err != nil {
+		return err
+	}
 	raw, err := c.Join(ctx, invite.Secret.Reveal(), id.Statement.Encode())
 	if err != nil {
 		return err

@@ -44,7 +44,8 @@ func (p *program) checkCommand() *cobra.Command {
 }
 
 func (p *program) prepareCommand() *cobra.Command {
-	return &cobra.Command{
+	var again bool
+	cmd := &cobra.Command{
 		Use:   "prepare DATA.csv",
 		Short: "Compute what would leave; nothing is sent",
 		Long: `Reads the rows, checks them against the contract, chooses a new secret basis and
@@ -52,17 +53,20 @@ computes the projected rows and the projected anchor. They lie as .npy files in
 contribution/leaves in this site's folder, for review; the basis lies in
 contribution/stays. Preparing again replaces both and their approval.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return p.prepare(args[0]) },
+		RunE: func(_ *cobra.Command, args []string) error { return p.prepare(args[0], again) },
 	}
+	cmd.Flags().BoolVar(&again, "again", false, "prepare anew although a contribution was sealed and the server refused it")
+	return cmd
 }
 
-func (p *program) prepare(path string) error {
+func (p *program) prepare(path string, again bool) error {
 	v, unlock, err := p.changeConfirmed()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if v.site.Has("outbox", bundle.KindContribution+".bundle") {
+	sealed := v.site.Has("outbox", bundle.KindContribution+".bundle")
+	if v.site.Sent(bundle.KindContribution) || sealed && !again {
 		return cli.WithHint(errors.New("this site's contribution is sealed and may have reached the server; it cannot be prepared anew"),
 			"run concord send to make sure it has arrived")
 	}
@@ -83,6 +87,11 @@ func (p *program) prepare(path string) error {
 		return err
 	}
 	defer made.Basis.Erase()
+	if sealed { // first, so that no crash leaves it beside another basis
+		if err := os.Remove(v.site.Outbox(bundle.KindContribution)); err != nil {
+			return err
+		}
+	}
 	m, err := v.putDraft(v.contributionDraft(made), func(dir string) error {
 		report, err := json.MarshalIndent(made.Report, "", "  ")
 		if err != nil {
@@ -124,6 +133,9 @@ func (p *program) printReport(v *visit, r party.Report) {
 	p.printf("%d rows, %d features\n", r.Rows, r.Features)
 	for k, n := range r.Classes {
 		p.printf("  %s %s: %d rows\n", v.contract.Label.Name, v.contract.Label.Levels[k], n)
+	}
+	for _, e := range r.Exposed {
+		p.printf("  %s follows one direction of X with a correlation of %.2f\n", e.Feature, e.Correlation)
 	}
 	if r.Rank > 0 {
 		p.printf("a secret %s basis of %d columns keeps %.1f %% of the rows' variation (rank %d)\n",

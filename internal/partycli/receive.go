@@ -70,6 +70,24 @@ func (p *program) fetchResult(ctx context.Context, v *visit, c *client.Client) e
 	return p.accept(v, r)
 }
 
+// basisWasSent makes sure that the basis at hand is that of the contribution
+// which the analyst acknowledged: with another the model would be nonsense.
+func (v *visit) basisWasSent() error {
+	m, _, err := v.loadDraft(bundle.KindContribution)
+	if err != nil {
+		return err
+	}
+	receipt, err := v.receipt(bundle.KindContribution)
+	if err != nil {
+		return err
+	}
+	if receipt.Manifest != m.Hash() {
+		return fmt.Errorf("the contribution in %s is not the one that was sent: its manifest is %s, the receipt is for %s",
+			v.site.Path(bundle.KindContribution), m.Hash().Short(), receipt.Manifest.Short())
+	}
+	return nil
+}
+
 // sound reports whether a stored model is whole; one that is not is made anew.
 func sound(raw []byte) bool {
 	_, err := onnx.Decode(raw)
@@ -117,6 +135,9 @@ func (p *program) accept(v *visit, r *bundle.Reader) error {
 	if err != nil {
 		return err
 	}
+	if err := v.basisWasSent(); err != nil {
+		return err
+	}
 	f, err := v.site.Basis(c.M(), c.Basis.Dim)
 	if err != nil {
 		return err
@@ -129,12 +150,15 @@ func (p *program) accept(v *visit, r *bundle.Reader) error {
 	if err := v.site.PutModel(model.Encode(), metrics); err != nil {
 		return err
 	}
+	if err := v.site.CloseSetup(); err != nil {
+		return err
+	}
 	p.printf("received a model that %d rows of %d parties trained\n", outcome.Rows, c.Parties)
 	for _, m := range outcome.Metrics {
-		p.printf("  %s %.4f, cross-validated by the analyst\n", m.Name, m.Value)
+		p.printf("  %s %.4f, cross-validated by the analyst\n", cli.Printable(m.Name), m.Value)
 	}
 	for _, note := range outcome.Notes {
-		p.printf("  note: %s\n", note)
+		p.printf("  note: %s\n", cli.Printable(note))
 	}
 	p.printf("this site's model is %s; keep it here: it holds the secret basis\nnext: concord predict new.csv\n", v.site.Path(site.ModelFile))
 	return nil

@@ -12,7 +12,6 @@ import (
 	"concord/bundle"
 	"concord/internal/cli"
 	"concord/party"
-	"concord/study"
 )
 
 func (p *program) reviewCommand() *cobra.Command {
@@ -49,12 +48,15 @@ func (p *program) review() error {
 	p.printf(`
 What this means:
 - X is your rows through a secret basis, in random order; without the basis or
-  the anchor its columns have no names. The analyst has neither.
+  the anchor its columns have no names. The analyst has neither. It can find the
+  directions in which your rows vary most; where one of them is nearly a single
+  feature, sorting by it sorts your people by that feature (figures above).
 - Y is each row's label as it is, and A the secret anchor through your basis.
-- The analyst together with any one party can undo the projection%s.
-  So can whoever knows %d of your rows and which rows of X they are.
+- The analyst together with any one party can undo the projection, up to what a
+  basis of %d columns leaves out of %d features. So can whoever knows %d of your
+  rows and which rows of X they are.
 - The files are in %s; numpy.load opens them.
-`, leftOut(v.contract), v.contract.M(), v.site.Leaves(bundle.KindContribution))
+`, v.contract.Basis.Dim, v.contract.M(), v.contract.M(), v.site.Leaves(bundle.KindContribution))
 	switch _, err := v.loadApproval(bundle.KindContribution, m); {
 	case v.site.Sent(bundle.KindContribution):
 		receipt, err := v.receipt(bundle.KindContribution)
@@ -68,14 +70,6 @@ What this means:
 		p.printf("\nnothing has left; next: concord approve\n")
 	}
 	return nil
-}
-
-// leftOut says what stays hidden from an analyst who colludes with a party.
-func leftOut(c *study.Contract) string {
-	if c.Basis.Dim == c.M() {
-		return " exactly:\n  the basis has as many columns as there are features and leaves nothing out"
-	}
-	return fmt.Sprintf(", up to what\n  a basis of %d columns leaves out of %d features", c.Basis.Dim, c.M())
 }
 
 // printDraft lists what would leave: to whom, which files, their hashes.

@@ -69,6 +69,9 @@ func (p *program) printRoster(v *visit, roster *study.Roster) {
 		if m.Fingerprint() == v.own() {
 			note = "  (this site)"
 		}
+		if ascii := fmt.Sprintf("%+q", m.Name); ascii != fmt.Sprintf("%q", m.Name) {
+			note += "  spelled " + ascii // two letters may look the same
+		}
 		p.printf("  %-8s %-40q %s%s\n", m.Role, m.Name, m.Fingerprint().Short(), note)
 	}
 }
@@ -93,6 +96,9 @@ func (v *visit) fetchRosterFrom(ctx context.Context, c *client.Client) (*study.R
 	}
 	if !answer.Closed {
 		return nil, answer, &cli.Waiting{For: fmt.Sprintf("%d of %d parties to join", v.contract.Parties-(len(answer.Statements)-1), v.contract.Parties)}
+	}
+	if answer.Number != 1 {
+		return nil, answer, fmt.Errorf("the server's roster has number %d; this program knows the first roster of a study only", answer.Number)
 	}
 	var members []*study.Statement
 	for _, b := range answer.Statements {
@@ -130,8 +136,8 @@ func (p *program) confirmRoster(ctx context.Context, typed string) error {
 		return err
 	}
 	epoch := roster.Epoch(v.study)
+	p.printRoster(v, roster)
 	if typed == "" {
-		p.printRoster(v, roster)
 		p.printf("type the phrase as the other parties read it out: ")
 		if typed, err = p.in.ReadString('\n'); err != nil && typed == "" {
 			return cli.Usagef("no phrase was typed; type it when asked, or give it with --phrase")

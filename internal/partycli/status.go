@@ -79,7 +79,7 @@ func (v *visit) done() string {
 		{true, "joined"},
 		{v.roster != nil, "roster confirmed"},
 		{v.site.Sent(bundle.KindSetup), "setup sent"},
-		{v.site.HasSeed(), "anchor agreed"},
+		{v.site.HasSeed() || v.site.Has(site.ModelFile), "anchor agreed"},
 		{v.site.Has(bundle.KindContribution), "prepared"},
 		{v.site.Has(bundle.KindContribution, "leaves", approvalFile), "approved"},
 		{v.site.Sent(bundle.KindContribution), "sent"},

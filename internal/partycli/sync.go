@@ -17,6 +17,7 @@ import (
 	"concord/internal/cli"
 	"concord/internal/client"
 	"concord/internal/durable"
+	"concord/internal/site"
 	"concord/secret"
 	"concord/study"
 )
@@ -49,6 +50,9 @@ func (p *program) sync(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
+	if v.site.Has(site.ModelFile) {
+		return p.fetchResult(ctx, v, c)
+	}
 	if err := p.setup(ctx, v, c); err != nil {
 		return err
 	}
@@ -158,6 +162,9 @@ func (p *program) checkConfirmations(ctx context.Context, v *visit, c *client.Cl
 
 // collectShares fetches and opens every other party's setup bundle.
 func (p *program) collectShares(ctx context.Context, v *visit, c *client.Client) ([]anchor.Share, error) {
+	if _, _, err := v.loadDraft(bundle.KindSetup); err != nil { // compares it with what was sealed
+		return nil, err
+	}
 	own, err := os.ReadFile(v.site.Leaves(bundle.KindSetup, entropyMember))
 	if err != nil {
 		return nil, err
@@ -189,7 +196,7 @@ func (p *program) collectShares(ctx context.Context, v *visit, c *client.Client)
 }
 
 func (v *visit) openShare(ctx context.Context, c *client.Client, from *study.Statement, info api.BundleInfo) (secret.Bytes, error) {
-	r, closeFile, err := v.fetch(ctx, c, from, info, api.MaxMessageBytes)
+	r, closeFile, err := v.fetch(ctx, c, from, info, api.MaxSetupBytes)
 	if err != nil {
 		return secret.Bytes{}, err
 	}

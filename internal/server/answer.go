@@ -51,6 +51,9 @@ func badRequest(format string, args ...any) error {
 func (s *Server) wrap(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		started := time.Now()
+		// Handlers that read a body push this on while bytes come; for the others
+		// it ends a body that nobody reads.
+		_ = http.NewResponseController(w).SetReadDeadline(started.Add(transferTimeout))
 		var err error
 		func() {
 			defer func() {
@@ -105,7 +108,7 @@ func writeJSON(w http.ResponseWriter, status int, v any, log *slog.Logger) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	w.Write(b)
+	aliveWriter(w).Write(b)
 }
 
 func (s *Server) ok(w http.ResponseWriter, v any) error {

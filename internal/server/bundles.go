@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"strconv"
@@ -22,11 +24,9 @@ import (
 // header with its recipients, the manifest and the signatures.
 const envelopeRoom = 4 << 20
 
-// maxSetupBytes bounds a setup bundle, whose members the server cannot see.
-const maxSetupBytes = 16 << 20
-
-// putBundle takes a bundle from a party: it is written to a file, checked, and
-// acknowledged by a signed receipt once it is durable.
+// putBundle takes a bundle from a party: the envelope is judged before the rest
+// is read; the whole is written to a file, checked, and acknowledged by a signed
+// receipt once it is durable.
 func (s *Server) putBundle(w http.ResponseWriter, r *http.Request) error {
 	v, party, err := s.request(r)
 	if err != nil {
@@ -34,6 +34,28 @@ func (s *Server) putBundle(w http.ResponseWriter, r *http.Request) error {
 	}
 	if v.roster == nil || !v.confirmed(party.Fingerprint()) {
 		return notYet("this party has not confirmed the roster")
+	}
+	done, err := s.oneUpload(v.hash, party.Fingerprint())
+	if err != nil {
+		return err
+	}
+	defer done()
+	body := http.MaxBytesReader(w, alive(w, r.Body), maxUpload(v.contract))
+	env, line, err := bundle.ReadEnvelope(body)
+	if err != nil {
+		return refused(err)
+	}
+	b, err := checkEnvelope(v, party, env)
+	if err != nil {
+		return err
+	}
+	switch known, err := s.store.Receipt(r.Context(), b); {
+	case errors.Is(err, store.ErrConflict):
+		return alreadyStored(b.Kind)
+	case err != nil:
+		return err
+	case known != nil: // the receipt was lost, not the bundle
+		return sendReceipt(w, known)
 	}
 	file, err := s.store.Incoming()
 	if err != nil {
@@ -43,91 +65,154 @@ func (s *Server) putBundle(w http.ResponseWriter, r *http.Request) error {
 		file.Close()
 		os.Remove(file.Name()) // gone already if the store took it
 	}()
-	size, err := io.Copy(file, http.MaxBytesReader(w, alive(w, r.Body), maxUpload(v.contract)))
-	if err != nil {
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
-			return err
-		}
-		return badRequest("the upload broke off after %d bytes", size)
-	}
-	b, err := s.checkBundle(v, party, file, size)
+	hash := sha256.New()
+	b.Size, err = receive(io.MultiWriter(file, hash), line, body)
 	if err != nil {
 		return err
 	}
+	if err := s.checkBundle(v, party, env, file, b.Size); err != nil {
+		return err
+	}
+	b.File = study.Hash(hash.Sum(nil))
 	receipt := study.Receipt{
-		Format: 1, Study: v.hash, Epoch: v.epoch, Sender: b.Sender, Manifest: b.Manifest, Ciphertext: b.Payload,
+		Format: 1, Study: v.hash, Epoch: v.epoch, Sender: b.Sender, Manifest: b.Manifest, Ciphertext: env.Ciphertext,
 		Received: time.Now().UTC().Truncate(time.Second),
 	}
 	receipt.Sign(s.id)
 	b.Receipt = receipt.Encode()
 	stored, err := s.store.PutBundle(r.Context(), b, file)
 	if errors.Is(err, store.ErrConflict) {
-		return &problem{http.StatusConflict, api.CodeConflict,
-			fmt.Sprintf("another %s of this party is already stored", b.Kind), "what was sent first counts; ask the analyst", nil}
+		return alreadyStored(b.Kind)
 	}
 	if err != nil {
 		return err
 	}
 	s.log.Info("stored", "study", v.hash.Short(), "party", party.Name, "kind", b.Kind, "bytes", b.Size, "manifest", b.Manifest.Short())
 	s.wakeJobs()
+	return sendReceipt(w, stored)
+}
+
+// oneUpload lets a party have one upload under way at a time.
+func (s *Server) oneUpload(hash, party study.Hash) (done func(), err error) {
+	key := [2]study.Hash{hash, party}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.uploading[key] {
+		return nil, &problem{http.StatusTooManyRequests, api.CodeConflict, "another upload of this party is under way", "wait for it to end", nil}
+	}
+	s.uploading[key] = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.uploading, key)
+	}, nil
+}
+
+// receive writes the line and the rest of the body.
+func receive(w io.Writer, line []byte, body io.Reader) (int64, error) {
+	if _, err := w.Write(line); err != nil {
+		return 0, err
+	}
+	counted := &countingReader{r: body}
+	_, err := io.Copy(w, counted)
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return 0, err
+	case counted.failed:
+		return 0, badRequest("the upload broke off after %d bytes", int64(len(line))+counted.n)
+	}
+	return int64(len(line)) + counted.n, err
+}
+
+// countingReader tells a body that breaks off from a disk that is full.
+type countingReader struct {
+	r      io.Reader
+	n      int64
+	failed bool
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	c.failed = err != nil && err != io.EOF
+	return n, err
+}
+
+func alreadyStored(kind string) error {
+	return &problem{http.StatusConflict, api.CodeConflict,
+		fmt.Sprintf("another %s of this party is already stored", kind), "what was sent first counts; ask the analyst", nil}
+}
+
+func sendReceipt(w http.ResponseWriter, receipt []byte) error {
 	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(stored)
+	_, err := aliveWriter(w).Write(receipt)
 	return err
 }
 
 // maxUpload is the most bytes that a bundle under this contract can have.
 func maxUpload(c *study.Contract) int64 {
 	contribution := c.Expect.UpBytes + int64(c.MaxRows)*c.Expect.UpBytesPerRow
-	return max(contribution, maxSetupBytes) + contribution/64 + envelopeRoom
+	return max(contribution, api.MaxSetupBytes) + contribution/64 + envelopeRoom
+}
+
+// checkEnvelope judges a bundle by its line: signed by this party, for this
+// study and roster, of a kind that parties send.
+func checkEnvelope(v *view, party *study.Statement, env *bundle.Envelope) (store.Bundle, error) {
+	var none store.Bundle
+	if err := env.Verify(party.SigningKey); err != nil {
+		return none, refused(err)
+	}
+	switch {
+	case env.Sender != party.Fingerprint():
+		return none, forbidden("the bundle is another party's")
+	case env.Study != v.hash:
+		return none, refused(fmt.Errorf("the bundle is for contract %s, this study has %s", env.Study.Short(), v.hash.Short()))
+	case env.Epoch != v.epoch:
+		return none, refused(fmt.Errorf("the bundle is for epoch %s, this roster has %s", env.Epoch.Short(), v.epoch.Short()))
+	case env.Round != 0 || env.Number != 1:
+		return none, refused(fmt.Errorf("the bundle is of round %d, number %d; this study has round 0, number 1", env.Round, env.Number))
+	}
+	switch env.Kind {
+	case bundle.KindSetup:
+		if err := checkSetup(v, env); err != nil {
+			return none, err
+		}
+	case bundle.KindContribution:
+	default:
+		return none, refused(fmt.Errorf("parties send bundles of kind setup and contribution, not %q", env.Kind))
+	}
+	return store.Bundle{
+		Study: v.hash, Epoch: v.epoch, Sender: env.Sender, Kind: env.Kind, Round: env.Round,
+		Recipients: env.Recipients, Manifest: env.Manifest,
+	}, nil
 }
 
 // checkBundle verifies what can be verified of a bundle that lies in a file:
 // for a contribution, which is sealed to the analyst, all of it.
-func (s *Server) checkBundle(v *view, party *study.Statement, file *os.File, size int64) (store.Bundle, error) {
-	var b store.Bundle
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return b, err
-	}
-	env, line, err := bundle.ReadEnvelope(file)
-	if err != nil {
-		return b, refused(err)
-	}
-	if err := env.Verify(party.SigningKey); err != nil {
-		return b, refused(err)
-	}
-	switch {
-	case env.Sender != party.Fingerprint():
-		return b, forbidden("the bundle is another party's")
-	case env.Study != v.hash:
-		return b, refused(fmt.Errorf("the bundle is for contract %s, this study has %s", env.Study.Short(), v.hash.Short()))
-	case env.Epoch != v.epoch:
-		return b, refused(fmt.Errorf("the bundle is for epoch %s, this roster has %s", env.Epoch.Short(), v.epoch.Short()))
-	case env.Round != 0 || env.Number != 1:
-		return b, refused(fmt.Errorf("the bundle is of round %d, number %d; this study has round 0, number 1", env.Round, env.Number))
-	}
-	b = store.Bundle{
-		Study: v.hash, Epoch: v.epoch, Sender: env.Sender, Kind: env.Kind, Round: env.Round,
-		Recipients: env.Recipients, Manifest: env.Manifest, Payload: env.Ciphertext, Size: size,
-	}
-	switch env.Kind {
-	case bundle.KindSetup:
-		return b, s.checkSetup(v, env, io.NewSectionReader(file, int64(len(line)), size-int64(len(line))))
-	case bundle.KindContribution:
-		_, err := s.readContribution(v, party, file, size)
-		if err != nil {
-			return b, refused(err)
+func (s *Server) checkBundle(v *view, party *study.Statement, env *bundle.Envelope, file *os.File, size int64) error {
+	if env.Kind == bundle.KindSetup {
+		line := int64(len(env.Line()))
+		if err := env.CheckCiphertext(io.NewSectionReader(file, line, size-line)); err != nil {
+			return refused(err)
 		}
-		return b, nil
+		return nil
 	}
-	return b, refused(fmt.Errorf("parties send bundles of kind setup and contribution, not %q", env.Kind))
+	s.opening <- struct{}{} // few at a time: each is whole in memory
+	defer func() { <-s.opening }()
+	_, err := s.readContribution(v, party, file, size)
+	var own *fs.PathError
+	if err != nil && !errors.As(err, &own) {
+		return refused(err)
+	}
+	return err
 }
 
-// checkSetup makes sure that a bundle the server cannot read is whole, and for
-// all other parties.
-func (s *Server) checkSetup(v *view, env *bundle.Envelope, payload io.Reader) error {
-	if env.Size > maxSetupBytes {
-		return &problem{http.StatusRequestEntityTooLarge, api.CodeTooLarge, fmt.Sprintf("a setup bundle has at most %d bytes", maxSetupBytes), "", nil}
+// checkSetup makes sure that a bundle the server cannot read is for all other
+// parties and no one else.
+func checkSetup(v *view, env *bundle.Envelope) error {
+	if env.Size > api.MaxSetupBytes {
+		return &problem{http.StatusRequestEntityTooLarge, api.CodeTooLarge, fmt.Sprintf("a setup bundle has at most %d bytes", api.MaxSetupBytes), "", nil}
 	}
 	if len(env.Recipients) != len(v.members)-1 {
 		return refused(fmt.Errorf("the setup bundle is for %d recipients, must be for the other %d parties", len(env.Recipients), len(v.members)-1))
@@ -140,9 +225,6 @@ func (s *Server) checkSetup(v *view, env *bundle.Envelope, payload io.Reader) er
 		if m.Role != study.RoleParty || r == env.Sender {
 			return refused(fmt.Errorf("the setup bundle is for %q, must be for the other parties only", m.Name))
 		}
-	}
-	if err := env.CheckCiphertext(payload); err != nil {
-		return refused(err)
 	}
 	return nil
 }

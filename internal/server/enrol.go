@@ -45,7 +45,7 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	contract, err := study.DecodeContract(st.Contract)
+	contract, err := s.contract(st)
 	if err != nil {
 		return err
 	}

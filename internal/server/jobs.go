@@ -2,9 +2,12 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"concord/analyst"
@@ -30,12 +33,15 @@ func (s *Server) runJobs(ctx context.Context) {
 	if err := s.store.ClearProblems(ctx); err != nil { // a newer program may know better
 		s.log.Error("clear problems", "error", err)
 	}
+	retry := time.NewTicker(retryAfter)
+	defer retry.Stop()
 	s.wakeJobs()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.wake:
+		case <-retry.C:
 		}
 		studies, err := s.store.Studies(ctx)
 		if err != nil {
@@ -53,7 +59,13 @@ func (s *Server) runJobs(ctx context.Context) {
 // runJob releases a study's results if they are due. A study that cannot be
 // trained gets its problem recorded, for the parties to see; trouble of the
 // server itself is only returned.
-func (s *Server) runJob(ctx context.Context, hash study.Hash) error {
+func (s *Server) runJob(ctx context.Context, hash study.Hash) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.log.Error("training panicked", "study", hash.Short(), "panic", v, "stack", string(debug.Stack()))
+			err = s.store.SetProblem(ctx, hash, "the analyst's program has an error; its log says more")
+		}
+	}()
 	v, err := s.view(ctx, hash)
 	if err != nil {
 		return err
@@ -73,10 +85,8 @@ func (s *Server) runJob(ctx context.Context, hash study.Hash) error {
 	case err != nil:
 		return err
 	}
-	for i, party := range v.roster.Parties() {
-		if err := s.release(ctx, v, party, results[i]); err != nil {
-			return err
-		}
+	if err := s.release(ctx, v, results); err != nil {
+		return err
 	}
 	s.log.Info("released", "study", hash.Short(), "parties", len(results), "seconds", time.Since(started).Seconds())
 	return nil
@@ -136,9 +146,34 @@ func (s *Server) storedContribution(v *view, party *study.Statement) (analyst.Co
 	return analyst.Contribution{}, fmt.Errorf("the contribution of %q: %w", party.Name, store.ErrNotFound)
 }
 
-// release seals one party's result and stores it for that party to fetch. A
-// result that was stored before a crash counts.
-func (s *Server) release(ctx context.Context, v *view, party *study.Statement, members []bundle.Source) error {
+// release seals every party's result and stores all of them, or none: what a
+// crash interrupts is computed and sealed anew.
+func (s *Server) release(ctx context.Context, v *view, results [][]bundle.Source) (err error) {
+	parties := v.roster.Parties()
+	bundles := make([]store.Bundle, len(parties))
+	files := make([]*os.File, len(parties))
+	defer func() {
+		for _, f := range files {
+			if f != nil {
+				f.Close()
+				os.Remove(f.Name()) // gone already if the store took it
+			}
+		}
+	}()
+	for i, party := range parties {
+		if files[i], err = s.store.Incoming(); err != nil {
+			return err
+		}
+		if bundles[i], err = s.sealResult(v, party, results[i], files[i]); err != nil {
+			return fmt.Errorf("the result of %q: %w", party.Name, err)
+		}
+	}
+	return s.store.PutBundles(ctx, bundles, files)
+}
+
+// sealResult seals one party's result into a file.
+func (s *Server) sealResult(v *view, party *study.Statement, members []bundle.Source, file *os.File) (store.Bundle, error) {
+	var none store.Bundle
 	manifest, err := bundle.Describe(bundle.Draft{
 		Header: bundle.Header{
 			Study: v.hash, Epoch: v.epoch, Sender: s.id.Statement.Fingerprint(),
@@ -147,40 +182,32 @@ func (s *Server) release(ctx context.Context, v *view, party *study.Statement, m
 		Members: members,
 	})
 	if err != nil {
-		return err
+		return none, err
 	}
 	// Nobody is asked before a result is released: the contract says what the
 	// result is, and its parties agreed to it.
 	approval, err := bundle.Approve(manifest.Encode(), s.id.SigningKey(), "contract", time.Now())
 	if err != nil {
-		return err
+		return none, err
 	}
 	recipient, err := party.AgeRecipient()
 	if err != nil {
-		return err
+		return none, err
 	}
-	file, err := s.store.Incoming()
-	if err != nil {
-		return err
-	}
-	defer func() {
-		file.Close()
-		os.Remove(file.Name()) // gone already if the store took it
-	}()
 	env, err := bundle.Seal(file, bundle.Sealing{Manifest: manifest, Sources: members, Approval: approval}, s.id.SigningKey(), recipient)
 	if err != nil {
-		return err
+		return none, err
 	}
-	info, err := file.Stat()
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return none, err
+	}
+	hash := sha256.New()
+	size, err := io.Copy(hash, file)
 	if err != nil {
-		return err
+		return none, err
 	}
-	_, err = s.store.PutBundle(ctx, store.Bundle{
+	return store.Bundle{
 		Study: v.hash, Epoch: v.epoch, Sender: env.Sender, Kind: env.Kind, Slot: party.Fingerprint(),
-		Recipients: env.Recipients, Manifest: env.Manifest, Payload: env.Ciphertext, Size: info.Size(), Receipt: []byte{},
-	}, file)
-	if errors.Is(err, store.ErrConflict) {
-		return fmt.Errorf("the stored result of %q is not the one that the contributions give now", party.Name)
-	}
-	return err
+		Recipients: env.Recipients, Manifest: env.Manifest, File: study.Hash(hash.Sum(nil)), Size: size, Receipt: []byte{},
+	}, nil
 }

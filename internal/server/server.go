@@ -32,7 +32,13 @@ const (
 	idleTimeout     = 2 * time.Minute
 	transferTimeout = 30 * time.Second // without a single byte
 	shutdownTimeout = 10 * time.Second
+	// retryAfter is when a job is tried again that failed for the server's own
+	// trouble, a full disk for example.
+	retryAfter = 30 * time.Second
 )
+
+// maxOpening contributions are opened and checked at a time.
+const maxOpening = 2
 
 // Server is the analyst's server. Make one with New.
 type Server struct {
@@ -42,18 +48,25 @@ type Server struct {
 
 	mu     sync.Mutex
 	closed map[study.Hash]*study.Roster // rosters that cannot change any more
+	// uploading has the parties with an upload under way, by study.
+	uploading map[[2]study.Hash]bool
+	contracts sync.Map // study.Hash to *study.Contract, decoded
 
-	wake chan struct{} // something arrived: look whether a study is complete
+	// opening bounds how many contributions are in memory at once.
+	opening chan struct{}
+	wake    chan struct{} // something arrived: look whether a study is complete
 }
 
 // New makes a server on an open store, which stays the caller's to close.
 func New(id *study.Identity, st *store.Store, log *slog.Logger) *Server {
 	return &Server{
-		id:     id,
-		store:  st,
-		log:    log,
-		closed: map[study.Hash]*study.Roster{},
-		wake:   make(chan struct{}, 1),
+		id:        id,
+		store:     st,
+		log:       log,
+		closed:    map[study.Hash]*study.Roster{},
+		uploading: map[[2]study.Hash]bool{},
+		opening:   make(chan struct{}, maxOpening),
+		wake:      make(chan struct{}, 1),
 	}
 }
 

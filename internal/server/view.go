@@ -34,7 +34,7 @@ func (s *Server) view(ctx context.Context, hash study.Hash) (*view, error) {
 		return nil, err
 	}
 	v := &view{hash: hash, problem: st.Problem}
-	if v.contract, err = study.DecodeContract(st.Contract); err != nil {
+	if v.contract, err = s.contract(st); err != nil {
 		return nil, err
 	}
 	if v.roster, v.members, err = s.closedRoster(ctx, hash, v.contract); err != nil || v.roster == nil {
@@ -54,6 +54,18 @@ func (s *Server) view(ctx context.Context, hash study.Hash) (*view, error) {
 		}
 	}
 	return v, nil
+}
+
+// contract decodes a study's contract once.
+func (s *Server) contract(st store.Study) (*study.Contract, error) {
+	if c, ok := s.contracts.Load(st.Hash); ok {
+		return c.(*study.Contract), nil
+	}
+	c, err := study.DecodeContract(st.Contract)
+	if err == nil {
+		s.contracts.Store(st.Hash, c)
+	}
+	return c, err
 }
 
 // closedRoster returns the roster once as many parties have joined as the

@@ -16,6 +16,8 @@
 //	outbox/              sealed bundles, exactly as sent
 //	receipts/            the analyst's signed receipts
 //	inbox/               sealed bundles as received
+//	lock                 held while a command changes the folder
+//	join-tried           this identity may be known to a server
 //	model.onnx           the finished model, which holds the basis  0600
 //	metrics.json         what the analyst measured
 //
@@ -29,6 +31,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"concord/anchor"
 	"concord/basis"
@@ -55,6 +58,8 @@ const (
 	outboxDir        = "outbox"
 	receiptsDir      = "receipts"
 	inboxDir         = "inbox"
+	lockFile         = "lock"
+	triedFile        = "join-tried"
 	ModelFile        = "model.onnx"
 	MetricsFile      = "metrics.json"
 )
@@ -80,9 +85,21 @@ type Connection struct {
 // ErrNoSite is returned by Open when the folder holds no site.
 var ErrNoSite = errors.New("no study here")
 
-// New makes the folder for a site, if it is not there.
+// New makes the folder for a site, if it is not there. A folder with other
+// things in it is refused: a site's commands remove and replace files.
 func New(dir string) (*Site, error) {
-	return &Site{dir}, os.MkdirAll(dir, dirPerm)
+	s := &Site{dir}
+	if err := os.MkdirAll(dir, dirPerm); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) > 0 && !s.has(lockFile) {
+		return nil, fmt.Errorf("the folder %s has other things in it; take an empty one", dir)
+	}
+	return s, nil
 }
 
 // Enrol makes the site's identity, or returns the stored one if joining was
@@ -91,12 +108,12 @@ func (s *Site) Enrol(name string) (*study.Identity, error) {
 	switch id, err := s.Identity(); {
 	case err == nil && id.Statement.Name == name:
 		return id, nil
-	case err == nil && s.Joined():
-		return nil, fmt.Errorf("the folder %s belongs to %q; take another folder for %q", s.Dir, id.Statement.Name, name)
+	case err == nil && (s.Joined() || s.has(triedFile)):
+		return nil, fmt.Errorf("the folder %s belongs to %q, which has joined or may have; repeat that name, or take another folder for %q", s.Dir, id.Statement.Name, name)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	// No identity yet, or one under another name that has not joined anything.
+	// No identity yet, or one under another name that no server has seen.
 	id, err := study.NewIdentity(study.RoleParty, name)
 	if err != nil {
 		return nil, err
@@ -120,6 +137,10 @@ func (s *Site) Enrol(name string) (*study.Identity, error) {
 	return id, durable.WriteFile(s.path(identityFile), keys.Reveal(), secretPerm)
 }
 
+// PutTried notes that this identity is about to be sent to a server: whatever
+// comes back, it may be in a roster from now on.
+func (s *Site) PutTried() error { return durable.WriteFile(s.path(triedFile), nil, filePerm) }
+
 // Open opens the folder of a site that has joined.
 func Open(dir string) (*Site, error) {
 	s := &Site{dir}
@@ -135,7 +156,7 @@ func Open(dir string) (*Site, error) {
 // Lock keeps other commands from changing the folder until unlock is called,
 // and sweeps what an interrupted one left there.
 func (s *Site) Lock() (unlock func(), err error) {
-	unlock, err = durable.Lock(s.path("lock"))
+	unlock, err = durable.Lock(s.path(lockFile))
 	if errors.Is(err, durable.ErrLocked) {
 		return nil, fmt.Errorf("another concord command is at work in the folder %s", s.Dir)
 	}
@@ -161,11 +182,13 @@ func (s *Site) PutJoined(c Connection, analyst *study.Statement, contract []byte
 	if err != nil {
 		return err
 	}
-	return errors.Join(
-		durable.WriteFile(s.path(connectionFile), append(b, '\n'), filePerm),
-		durable.WriteFile(s.path(analystFile), analyst.Encode(), filePerm),
-		durable.WriteFile(s.path(contractFile), contract, filePerm),
-	)
+	if err := durable.WriteFile(s.path(connectionFile), append(b, '\n'), filePerm); err != nil {
+		return err
+	}
+	if err := durable.WriteFile(s.path(analystFile), analyst.Encode(), filePerm); err != nil {
+		return err
+	}
+	return durable.WriteFile(s.path(contractFile), contract, filePerm)
 }
 
 // Identity loads the private keys.
@@ -257,6 +280,9 @@ func (s *Site) Roster() (*study.Roster, *study.Confirmation, error) {
 	}
 	var members []*study.Statement
 	for _, e := range entries {
+		if _, err := study.ParseHash(strings.TrimSuffix(e.Name(), ".json")); err != nil {
+			continue // not one of ours
+		}
 		b, err := os.ReadFile(filepath.Join(s.path(rosterDir), e.Name()))
 		if err != nil {
 			return nil, nil, err
@@ -366,6 +392,22 @@ func (s *Site) PutModel(model, metrics []byte) error {
 
 // Model loads the finished model's bytes.
 func (s *Site) Model() ([]byte, error) { return os.ReadFile(s.path(ModelFile)) }
+
+// CloseSetup removes the anchor seed and the shares it came from: after the
+// model is here nothing needs them any more, and they undo other parties' bases
+// for whoever holds their images.
+func (s *Site) CloseSetup() error {
+	inbox, err := filepath.Glob(s.path(inboxDir, bundle.KindSetup+"-*.bundle"))
+	if err != nil {
+		return err
+	}
+	for _, path := range append(inbox, s.path(anchorFile), s.path(bundle.KindSetup)) {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	return durable.SyncDir(s.Dir)
+}
 
 // Outbox is the path of a sealed bundle of one kind.
 func (s *Site) Outbox(kind string) string { return s.path(outboxDir, kind+".bundle") }

@@ -23,9 +23,11 @@ type Bundle struct {
 	Slot       study.Hash
 	Recipients []study.Hash
 	Manifest   study.Hash
-	Payload    study.Hash
-	Size       int64
-	Receipt    []byte
+	// File is the SHA-256 of the whole file, line and payload, and names it:
+	// two files with one payload and different lines are two files.
+	File    study.Hash
+	Size    int64
+	Receipt []byte
 }
 
 func (b Bundle) slot() []byte {
@@ -45,48 +47,86 @@ func (s *Store) Incoming() (*os.File, error) {
 // row. It returns the receipt that counts: the stored one if the same bundle
 // came before. ErrConflict means that a different one did.
 func (s *Store) PutBundle(ctx context.Context, b Bundle, file *os.File) (receipt []byte, err error) {
-	if known, err := s.receipt(ctx, b); known != nil || err != nil {
+	if known, err := s.Receipt(ctx, b); known != nil || err != nil {
 		return known, err
 	}
-	if err := file.Sync(); err != nil {
-		return nil, err
-	}
-	if err := os.Rename(file.Name(), s.path(b.Payload)); err != nil {
-		return nil, err
-	}
-	if err := durable.SyncDir(s.blobs); err != nil {
+	if err := s.putFile(b, file); err != nil {
 		return nil, err
 	}
 	receipt = b.Receipt
 	err = s.change(ctx, func(tx *sql.Tx) error {
-		res, err := tx.Exec(`INSERT INTO bundles (study, epoch, sender, kind, round, slot, manifest, payload, size, receipt)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-			b.Study[:], b.Epoch[:], b.Sender[:], b.Kind, b.Round, b.slot(), b.Manifest[:], b.Payload[:], b.Size, b.Receipt)
-		if err != nil {
+		known, err := s.insert(tx, b)
+		if known != nil {
+			receipt = known
+		}
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, s.removeUnnamed(b.File))
+	}
+	return receipt, nil
+}
+
+// PutBundles stores several bundles, files[i] with bundles[i], all of them or
+// none.
+func (s *Store) PutBundles(ctx context.Context, bundles []Bundle, files []*os.File) error {
+	for i, b := range bundles {
+		if err := s.putFile(b, files[i]); err != nil {
 			return err
 		}
-		if added, err := res.RowsAffected(); err != nil {
-			return err
-		} else if added == 0 { // the same request came twice at once
-			receipt, err = scanReceipt(tx.QueryRow(receiptQuery, b.Study[:], b.Epoch[:], b.Sender[:], b.Kind, b.Round, b.slot()), b.Manifest)
-			return err
-		}
-		for _, r := range b.Recipients {
-			if _, err := tx.Exec("INSERT INTO recipients (study, manifest, recipient) VALUES (?, ?, ?)", b.Study[:], b.Manifest[:], r[:]); err != nil {
+	}
+	return s.change(ctx, func(tx *sql.Tx) error {
+		for _, b := range bundles {
+			if _, err := s.insert(tx, b); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return receipt, err
+}
+
+// putFile makes an incoming file durable in its place. Without a row that names
+// it, it is swept.
+func (s *Store) putFile(b Bundle, file *os.File) error {
+	if err := file.Sync(); err != nil {
+		return err
+	}
+	if err := os.Rename(file.Name(), s.path(b.File)); err != nil {
+		return err
+	}
+	return durable.SyncDir(s.blobs)
+}
+
+// insert adds a bundle's rows. If the same one came at the same time its receipt
+// is returned; a different one is ErrConflict.
+func (s *Store) insert(tx *sql.Tx, b Bundle) (known []byte, err error) {
+	res, err := tx.Exec(`INSERT INTO bundles (study, epoch, sender, kind, round, slot, manifest, file, size, receipt)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		b.Study[:], b.Epoch[:], b.Sender[:], b.Kind, b.Round, b.slot(), b.Manifest[:], b.File[:], b.Size, b.Receipt)
+	if err != nil {
+		return nil, err
+	}
+	if added, err := res.RowsAffected(); err != nil {
+		return nil, err
+	} else if added == 0 {
+		return scanReceipt(tx.QueryRow(receiptQuery, b.Study[:], b.Epoch[:], b.Sender[:], b.Kind, b.Round, b.slot()), b.Manifest)
+	}
+	for _, r := range b.Recipients {
+		_, err := tx.Exec(`INSERT INTO recipients (study, epoch, sender, kind, round, slot, recipient)
+			VALUES (?, ?, ?, ?, ?, ?, ?)`, b.Study[:], b.Epoch[:], b.Sender[:], b.Kind, b.Round, b.slot(), r[:])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
 }
 
 const receiptQuery = `SELECT manifest, receipt FROM bundles
 	WHERE study = ? AND epoch = ? AND sender = ? AND kind = ? AND round = ? AND slot = ?`
 
-// receipt returns the receipt of the same bundle, nil if there is none, and
+// Receipt returns the receipt of the same bundle, nil if there is none, and
 // ErrConflict if a different one is stored in its place.
-func (s *Store) receipt(ctx context.Context, b Bundle) ([]byte, error) {
+func (s *Store) Receipt(ctx context.Context, b Bundle) ([]byte, error) {
 	receipt, err := scanReceipt(s.db.QueryRowContext(ctx, receiptQuery, b.Study[:], b.Epoch[:], b.Sender[:], b.Kind, b.Round, b.slot()), b.Manifest)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -108,15 +148,15 @@ func scanReceipt(row *sql.Row, manifest study.Hash) ([]byte, error) {
 // Bundles returns the bundles of an epoch that a recipient may fetch, without
 // their receipts.
 func (s *Store) Bundles(ctx context.Context, hash, epoch, recipient study.Hash) ([]Bundle, error) {
-	return query(ctx, s.db, `SELECT b.sender, b.kind, b.round, b.manifest, b.payload, b.size
-		FROM bundles b JOIN recipients r ON r.study = b.study AND r.manifest = b.manifest
+	return query(ctx, s.db, `SELECT b.sender, b.kind, b.round, b.manifest, b.file, b.size
+		FROM recipients r JOIN bundles b USING (study, epoch, sender, kind, round, slot)
 		WHERE b.study = ? AND b.epoch = ? AND r.recipient = ? ORDER BY b.kind, b.sender`,
 		scanBundle(hash, epoch), hash[:], epoch[:], recipient[:])
 }
 
 // Sent returns the bundles of one kind in an epoch, by sender.
 func (s *Store) Sent(ctx context.Context, hash, epoch study.Hash, kind string) ([]Bundle, error) {
-	return query(ctx, s.db, `SELECT sender, kind, round, manifest, payload, size FROM bundles
+	return query(ctx, s.db, `SELECT sender, kind, round, manifest, file, size FROM bundles
 		WHERE study = ? AND epoch = ? AND kind = ? ORDER BY sender`,
 		scanBundle(hash, epoch), hash[:], epoch[:], kind)
 }
@@ -124,16 +164,16 @@ func (s *Store) Sent(ctx context.Context, hash, epoch study.Hash, kind string) (
 func scanBundle(hash, epoch study.Hash) func(*sql.Rows) (Bundle, error) {
 	return func(row *sql.Rows) (Bundle, error) {
 		b := Bundle{Study: hash, Epoch: epoch}
-		var sender, manifest, payload []byte
-		err := row.Scan(&sender, &b.Kind, &b.Round, &manifest, &payload, &b.Size)
+		var sender, manifest, file []byte
+		err := row.Scan(&sender, &b.Kind, &b.Round, &manifest, &file, &b.Size)
 		copy(b.Sender[:], sender)
 		copy(b.Manifest[:], manifest)
-		copy(b.Payload[:], payload)
+		copy(b.File[:], file)
 		return b, err
 	}
 }
 
 // OpenBundle opens the file of a stored bundle.
-func (s *Store) OpenBundle(b Bundle) (*os.File, error) { return os.Open(s.path(b.Payload)) }
+func (s *Store) OpenBundle(b Bundle) (*os.File, error) { return os.Open(s.path(b.File)) }
 
-func (s *Store) path(payload study.Hash) string { return filepath.Join(s.blobs, payload.String()) }
+func (s *Store) path(file study.Hash) string { return filepath.Join(s.blobs, file.String()) }

@@ -70,16 +70,23 @@ CREATE TABLE bundles (
 	round    INTEGER NOT NULL,
 	slot     BLOB NOT NULL,               -- the one recipient of a result, empty otherwise
 	manifest BLOB NOT NULL,
-	payload  BLOB NOT NULL,               -- SHA-256 of the ciphertext, names the file
+	file     BLOB NOT NULL,               -- SHA-256 of the whole file, names it
 	size     INTEGER NOT NULL,            -- of the whole file
 	receipt  BLOB NOT NULL,
 	PRIMARY KEY (study, epoch, sender, kind, round, slot)
 ) STRICT;
+-- Who may fetch a bundle. Its manifest is only the sender's claim and names
+-- nothing here.
 CREATE TABLE recipients (
 	study     BLOB NOT NULL,
-	manifest  BLOB NOT NULL,
+	epoch     BLOB NOT NULL,
+	sender    BLOB NOT NULL,
+	kind      TEXT NOT NULL,
+	round     INTEGER NOT NULL,
+	slot      BLOB NOT NULL,
 	recipient BLOB NOT NULL,
-	PRIMARY KEY (study, recipient, manifest)
+	PRIMARY KEY (study, epoch, recipient, sender, kind, round, slot),
+	FOREIGN KEY (study, epoch, sender, kind, round, slot) REFERENCES bundles
 ) STRICT;
 `}
 
@@ -164,19 +171,22 @@ func (s *Store) Sweep() error {
 		return err
 	}
 	for _, e := range entries {
-		payload, err := study.ParseHash(e.Name())
+		file, err := study.ParseHash(e.Name())
 		if err != nil {
 			continue // not one of ours
 		}
-		var n int
-		if err := s.db.QueryRow("SELECT count(*) FROM bundles WHERE payload = ?", payload[:]).Scan(&n); err != nil {
+		if err := s.removeUnnamed(file); err != nil {
 			return err
-		}
-		if n == 0 {
-			if err := os.Remove(filepath.Join(s.blobs, e.Name())); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// removeUnnamed removes a file that no row names.
+func (s *Store) removeUnnamed(file study.Hash) error {
+	var n int
+	if err := s.db.QueryRow("SELECT count(*) FROM bundles WHERE file = ?", file[:]).Scan(&n); err != nil || n > 0 {
+		return err
+	}
+	return os.Remove(s.path(file))
 }

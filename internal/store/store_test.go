@@ -95,7 +95,7 @@ func put(t *testing.T, s *store.Store, hash study.Hash, manifest byte, content s
 	}
 	return s.PutBundle(context.Background(), store.Bundle{
 		Study: hash, Epoch: study.Hash{1}, Sender: study.Hash{2}, Kind: "contribution",
-		Recipients: []study.Hash{{3}}, Manifest: study.Hash{manifest}, Payload: study.HashOf([]byte(content)),
+		Recipients: []study.Hash{{3}}, Manifest: study.Hash{manifest}, File: study.HashOf([]byte(content)),
 		Size: int64(len(content)), Receipt: []byte("receipt for " + content),
 	}, f)
 }
