@@ -157,6 +157,34 @@ func TestPolarDefective(t *testing.T) {
 	}
 }
 
+// TestPolarDominant checks matrices with one singular value far above the
+// others, which the iteration lowers first: products of uniform anchors, and
+// made ones up to where it no longer can.
+func TestPolarDominant(t *testing.T) {
+	eachEngine(t, func(t *testing.T) {
+		src := rand.NewChaCha8([32]byte{22})
+		for _, n := range []int{16, 40, 70} {
+			cases := []*mat.Dense{product(linalg.Uniform(4*n, n, src).T(), linalg.Uniform(4*n, n, src))}
+			for _, top := range []float64{20, 1e3, 1e5, 1e6} {
+				s := make([]float64, n)
+				for i := range s {
+					s[i] = 2 - float64(i)/float64(n)
+				}
+				s[0] = top
+				cases = append(cases, product(linalg.Haar(n, src), mat.NewDiagDense(n, s), linalg.Haar(n, src)))
+			}
+			for _, m := range cases {
+				q, info, err := linalg.PolarWith(m, linalg.PolarOptions{Method: linalg.PolarIteration})
+				if err != nil || info.Method != linalg.PolarIteration {
+					t.Errorf("order %d, condition %.1g: %+v, %v", n, info.Cond, info, err)
+					continue
+				}
+				checkPolar(t, q, m)
+			}
+		}
+	})
+}
+
 func TestPolarEach(t *testing.T) {
 	src := rand.NewChaCha8([32]byte{9})
 	var m []*mat.Dense
