@@ -47,6 +47,12 @@ func TestSessions(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", examples)
 			env.Setenv("PYTHON", python())
+			// How the machine wants its BLAS used holds for sessions too.
+			for _, v := range os.Environ() {
+				if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "OPENBLAS_") || strings.HasPrefix(name, "CONCORD_BLAS") {
+					env.Setenv(name, value)
+				}
+			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
