@@ -38,6 +38,16 @@ func symmetric(k *mat.Dense, d int) (w []float64, v *mat.Dense, err error) {
 	return w, v, nil
 }
 
+// accumulate adds X Y to m, without a matrix in between; x may be a *mat.Dense or
+// the transpose of one.
+func accumulate(m *mat.Dense, x mat.Matrix, y *mat.Dense) {
+	trans := blas.NoTrans
+	if t, ok := x.(mat.Transpose); ok {
+		x, trans = t.Matrix, blas.Trans
+	}
+	blas64.Gemm(trans, blas.NoTrans, 1, x.(*mat.Dense).RawMatrix(), y.RawMatrix(), 1, m.RawMatrix())
+}
+
 // factor is the Cholesky factor of a positive definite K = RᵀR.
 type factor struct {
 	r    blas64.Triangular

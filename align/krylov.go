@@ -96,11 +96,10 @@ func (in *input) both(y *mat.Dense) *mat.Dense {
 	parts := make([]*mat.Dense, groups)
 	_ = in.eachGroup(func(g, from, to int) error {
 		sum := mat.NewDense(in.rows, k, nil)
-		var c, p mat.Dense
 		for i := from; i < to; i++ {
-			c.Mul(in.a[i].T(), y)
-			p.Mul(in.a[i], &c)
-			sum.Add(sum, &p)
+			c := mat.NewDense(in.cols[i], k, nil)
+			accumulate(c, in.a[i].T(), y)
+			accumulate(sum, in.a[i], c)
 		}
 		parts[g] = sum
 		return nil

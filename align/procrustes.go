@@ -54,15 +54,13 @@ func (in *input) polarOne(i int, z *mat.Dense) (g *mat.Dense, info linalg.PolarI
 func (in *input) against(i int, z *mat.Dense) (m *mat.Dense, square float64) {
 	_, d := z.Dims()
 	m = mat.NewDense(in.cols[i], d, nil)
-	var part mat.Dense
 	for from := 0; from < in.rows; from += panelRows {
 		to := min(from+panelRows, in.rows)
 		for r := from; r < to; r++ {
 			row := in.a[i].RawRowView(r)
 			square += dot(row, row)
 		}
-		part.Mul(in.a[i].Slice(from, to, 0, in.cols[i]).T(), z.Slice(from, to, 0, d))
-		m.Add(m, &part)
+		accumulate(m, in.a[i].Slice(from, to, 0, in.cols[i]).T(), z.Slice(from, to, 0, d).(*mat.Dense))
 	}
 	return m, square
 }

@@ -109,11 +109,9 @@ func (in *input) combine(g *mat.Dense) *mat.Dense {
 	_, d := g.Dims()
 	parts := make([]*mat.Dense, groups)
 	_ = in.eachGroup(func(k, from, to int) error {
-		var x mat.Dense
 		parts[k] = mat.NewDense(in.rows, d, nil)
 		for i := from; i < to; i++ {
-			x.Mul(in.a[i], in.block(g, i))
-			parts[k].Add(parts[k], &x)
+			accumulate(parts[k], in.a[i], in.block(g, i))
 		}
 		return nil
 	})
