@@ -116,7 +116,9 @@ func generalised(in *input, name string, d, usual int, spectral func([]float64))
 		if err != nil {
 			return nil, err
 		}
-		if best == nil || p.f > best.f {
+		// A later start must be better by more than the tolerance, so that rounding
+		// does not choose among equals.
+		if c := float64(len(in.a)); best == nil || (p.f-best.f)/c > tol*(total-best.f/c) {
 			best, res.Start = p, start
 		}
 	}

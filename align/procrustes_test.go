@@ -220,7 +220,8 @@ func TestConsensusStarts(t *testing.T) {
 					init[i] = manifold.New(l, 10).Random(src)
 				}
 				alone := run(t, "consensus", a, align.Options{Dim: 10, Starts: -1})
-				if alone.Start != "spectral" || low.Objective > alone.Objective {
+				// The first of starts that agree to the tolerance, 1e-10, is taken.
+				if alone.Start != "spectral" || low.Objective > alone.Objective*(1+1e-9) {
 					t.Errorf("spread %g: %s reaches %g, with further starts %g", spread, alone.Start, alone.Objective, low.Objective)
 				}
 			}
