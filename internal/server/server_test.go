@@ -391,6 +391,64 @@ func TestBundleRefused(t *testing.T) {
 	}
 }
 
+// TestForeignPayload: a party that is a recipient of another's setup bundle puts
+// its own signed line before that bundle's payload, or claims that bundle's
+// manifest. Neither replaces what the other sent nor opens it to anybody else.
+func TestForeignPayload(t *testing.T) {
+	w := newWorld(t)
+	w.join()
+	ctx := t.Context()
+	victim, mallory := w.parties[0], w.parties[1]
+	path := w.setup(victim, mallory)
+	if _, err := w.as(victim).Send(ctx, path); err != nil {
+		t.Fatal(err)
+	}
+	sent, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, line, err := bundle.ReadEnvelope(bytes.NewReader(sent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := *env
+	forged.Sender = mallory.Statement.Fingerprint()
+	forged.Recipients = []study.Hash{victim.Statement.Fingerprint()}
+	forged.Signature = nil
+	unsigned, err := study.Canonical(&forged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged.Signature = mallory.Sign(study.SignEnvelope, unsigned)
+	stolen := filepath.Join(t.TempDir(), "stolen")
+	if err := os.WriteFile(stolen, append(forged.Line(), sent[len(line):]...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.as(mallory).Send(ctx, stolen); err != nil {
+		t.Fatalf("the server cannot see the forgery and takes it as mallory's own: %v", err)
+	}
+	for _, want := range []struct {
+		reader *study.Identity
+		file   []byte
+	}{{mallory, sent}, {victim, append(forged.Line(), sent[len(line):]...)}} {
+		waiting, err := w.as(want.reader).Bundles(ctx)
+		if err != nil || len(waiting) != 1 {
+			t.Fatalf("%s may fetch %v, %v; want one bundle", want.reader, waiting, err)
+		}
+		var got bytes.Buffer
+		if _, err := w.as(want.reader).Fetch(ctx, waiting[0].Manifest, &got, 1<<20); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want.file) {
+			t.Errorf("%s fetches another file than was sent", want.reader)
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(w.dir, "bundles"))
+	if err != nil || len(entries) != 2 {
+		t.Errorf("the store keeps %d files (%v), want two", len(entries), err)
+	}
+}
+
 // TestNotBeforeConfirming: who has not confirmed the roster sends nothing.
 func TestNotBeforeConfirming(t *testing.T) {
 	w := newWorld(t)
