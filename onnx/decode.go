@@ -214,6 +214,12 @@ func decodeMeta(props []*onnxpb.StringStringEntryProto) (Meta, error) {
 	if !utf8.ValidString(text) {
 		return m, fmt.Errorf("onnx: metadata is not UTF-8")
 	}
+	// Before anything is decoded: an empty name takes three bytes of text and
+	// many more in memory.
+	if len(text) > MaxBytes/8 || strings.Count(text, ",") > 4*MaxWidth {
+		return m, fmt.Errorf("onnx: metadata has %d bytes and %d entries or more, at most %d and %d are read",
+			len(text), strings.Count(text, ","), MaxBytes/8, 4*MaxWidth)
+	}
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&m); err != nil {
