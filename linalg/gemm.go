@@ -13,13 +13,14 @@ import "sync"
 // alone, so that the same product gives the same bits whatever the number of
 // threads and wherever in a larger product it stands.
 
-// microKernel adds α A B to a block of C of rows × cols.
+// microKernel adds α A B to a block of C of rows × cols, or puts it there for
+// add = 0.
 type microKernel struct {
 	name       string
 	rows, cols int
 	// halves says that run accepts rows/2 and cols/2 as well.
 	halves bool
-	run    func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64)
+	run    func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
 }
 
 // Block sizes: a packed block of B takes 256·512·8 bytes = 1 MiB, that of A
@@ -69,8 +70,9 @@ var packPool = sync.Pool{New: func() any {
 	}
 }}
 
-// gemm adds α op(A) op(B) to C (m × n); op(A) is m × k.
-func (mk *microKernel) gemm(m, n, k int, alpha float64, a, b operand, c []float64, ldc int) {
+// gemm adds α op(A) op(B) to C (m × n), or puts it there unless add; op(A) is
+// m × k with k ≥ 1.
+func (mk *microKernel) gemm(m, n, k int, alpha float64, a, b operand, add bool, c []float64, ldc int) {
 	p := packPool.Get().(*packs)
 	defer packPool.Put(p)
 	// Packing costs a pass over the operand, and pays when a panel is read often
@@ -85,14 +87,18 @@ func (mk *microKernel) gemm(m, n, k int, alpha float64, a, b operand, c []float6
 			mk.packB(p.b, b.at(l, j), kb, nb, directB)
 			for i := 0; i < m; i += blockM {
 				mb := min(blockM, m-i)
-				mk.block(p, mb, nb, kb, alpha, a.at(i, l), b.at(l, j), directA, directB, c[i*ldc+j:], ldc)
+				mk.block(p, mb, nb, kb, alpha, a.at(i, l), b.at(l, j), directA, directB, add || l > 0, c[i*ldc+j:], ldc)
 			}
 		}
 	}
 }
 
 // block multiplies one block of A with the packed block of B.
-func (mk *microKernel) block(p *packs, m, n, k int, alpha float64, a, b operand, directA, directB bool, c []float64, ldc int) {
+func (mk *microKernel) block(p *packs, m, n, k int, alpha float64, a, b operand, directA, directB, add bool, c []float64, ldc int) {
+	var sum uintptr
+	if add {
+		sum = 1
+	}
 	mk.packA(p.a, a, k, m, directA)
 	for j := 0; j < n; j += mk.cols {
 		cols := min(mk.cols, n-j)
@@ -115,14 +121,18 @@ func (mk *microKernel) block(p *packs, m, n, k int, alpha float64, a, b operand,
 				ap, ars, acs = a.panel(i)
 			}
 			if rows == krows && cols == kcols {
-				mk.run(krows, kcols, k, ap, ars, acs, bp, bs, &c[i*ldc+j], uintptr(8*ldc), alpha)
+				mk.run(krows, kcols, k, ap, ars, acs, bp, bs, &c[i*ldc+j], uintptr(8*ldc), alpha, sum)
 				continue
 			}
-			clear(p.cell[:krows*mk.cols])
-			mk.run(krows, kcols, k, ap, ars, acs, bp, bs, &p.cell[0], uintptr(8*mk.cols), alpha)
+			mk.run(krows, kcols, k, ap, ars, acs, bp, bs, &p.cell[0], uintptr(8*mk.cols), alpha, 0)
 			for r := range rows {
 				dst := c[(i+r)*ldc+j:][:cols]
-				for q, v := range p.cell[r*mk.cols:][:cols] {
+				src := p.cell[r*mk.cols:][:cols]
+				if !add {
+					copy(dst, src)
+					continue
+				}
+				for q, v := range src {
 					dst[q] += v
 				}
 			}

@@ -2,23 +2,26 @@ package linalg
 
 import "golang.org/x/sys/cpu"
 
+//go:generate /usr/bin/python3 gemm_amd64.py
+
 // The kernels of gemm_amd64.s. Strides are in bytes. They read a row of B to
-// the width of the kernel and write a block of C of its full size.
+// the width of the kernel and write a block of C of its full size, which they
+// do not read for add = 0.
 
 //go:noescape
-func kernel6x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64)
+func kernel6x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
 
 //go:noescape
-func kernel6x8z(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64)
+func kernel6x8z(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
 
 //go:noescape
-func kernel6x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64)
+func kernel6x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
 
 //go:noescape
-func kernel12x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64)
+func kernel12x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
 
 //go:noescape
-func kernel12x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64)
+func kernel12x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
 
 // kernels lists the micro-kernels that this processor can run, the fastest
 // first. x/sys/cpu reports a feature only if the operating system saves its
@@ -28,16 +31,16 @@ func kernels() []*microKernel {
 	if cpu.X86.HasAVX512F {
 		ks = append(ks, &microKernel{
 			name: "AVX-512", rows: 12, cols: 16, halves: true,
-			run: func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64) {
+			run: func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr) {
 				switch {
 				case rows == 12 && cols == 16:
-					kernel12x16(k, a, ars, acs, b, bs, c, cs, alpha)
+					kernel12x16(k, a, ars, acs, b, bs, c, cs, alpha, add)
 				case rows == 12:
-					kernel12x8(k, a, ars, acs, b, bs, c, cs, alpha)
+					kernel12x8(k, a, ars, acs, b, bs, c, cs, alpha, add)
 				case cols == 16:
-					kernel6x16(k, a, ars, acs, b, bs, c, cs, alpha)
+					kernel6x16(k, a, ars, acs, b, bs, c, cs, alpha, add)
 				default:
-					kernel6x8z(k, a, ars, acs, b, bs, c, cs, alpha)
+					kernel6x8z(k, a, ars, acs, b, bs, c, cs, alpha, add)
 				}
 			},
 		})
@@ -45,8 +48,8 @@ func kernels() []*microKernel {
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		ks = append(ks, &microKernel{
 			name: "AVX2", rows: 6, cols: 8,
-			run: func(_, _, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64) {
-				kernel6x8(k, a, ars, acs, b, bs, c, cs, alpha)
+			run: func(_, _, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr) {
+				kernel6x8(k, a, ars, acs, b, bs, c, cs, alpha, add)
 			},
 		})
 	}

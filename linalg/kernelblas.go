@@ -38,18 +38,20 @@ func (kb kernelBLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a 
 		return
 	}
 	checkProduct(tA, tB, m, n, k, a, lda, b, ldb, c, ldc)
-	scale(m, n, beta, c, ldc)
-	if alpha == 0 {
-		return
+	if beta != 0 || alpha == 0 {
+		scale(m, n, beta, c, ldc)
 	}
-	kb.product(m, n, k, alpha, operand{a, lda, tA != blas.NoTrans}, operand{b, ldb, tB != blas.NoTrans}, c, ldc)
+	if alpha != 0 {
+		kb.product(m, n, k, alpha, operand{a, lda, tA != blas.NoTrans}, operand{b, ldb, tB != blas.NoTrans}, beta != 0, c, ldc)
+	}
 }
 
-// product adds α op(A) op(B) to C with as many goroutines as are worth it.
-func (kb kernelBLAS) product(m, n, k int, alpha float64, a, b operand, c []float64, ldc int) {
+// product adds α op(A) op(B) to C, or puts it there unless add, with as many
+// goroutines as are worth it.
+func (kb kernelBLAS) product(m, n, k int, alpha float64, a, b operand, add bool, c []float64, ldc int) {
 	parts := min(threads(), m*n*k/splitProduct)
 	if parts <= 1 {
-		kb.mk.gemm(m, n, k, alpha, a, b, c, ldc)
+		kb.mk.gemm(m, n, k, alpha, a, b, add, c, ldc)
 		return
 	}
 	var wg sync.WaitGroup
@@ -62,9 +64,9 @@ func (kb kernelBLAS) product(m, n, k int, alpha float64, a, b operand, c []float
 		w := min(step, size-at)
 		wg.Go(func() {
 			if byRows {
-				kb.mk.gemm(w, n, k, alpha, a.at(at, 0), b, c[at*ldc:], ldc)
+				kb.mk.gemm(w, n, k, alpha, a.at(at, 0), b, add, c[at*ldc:], ldc)
 			} else {
-				kb.mk.gemm(m, w, k, alpha, a, b.at(0, at), c[at:], ldc)
+				kb.mk.gemm(m, w, k, alpha, a, b.at(0, at), add, c[at:], ldc)
 			}
 		})
 	}
@@ -81,38 +83,44 @@ func (kb kernelBLAS) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha flo
 	checkUplo(uplo)
 	checkProduct(t, t, n, 0, k, a, lda, nil, max(1, k), nil, 1)
 	checkMatrix("C", n, n, c, ldc)
-	scaleTriangle(uplo, n, beta, c, ldc)
+	if beta != 0 {
+		scaleTriangle(uplo, n, beta, c, ldc)
+	}
 	left := operand{a, lda, t != blas.NoTrans}
-	kb.syrk(uplo, n, k, alpha, left, operand{a, lda, !left.trans}, c, ldc)
+	kb.syrk(uplo, n, k, alpha, left, operand{a, lda, !left.trans}, beta != 0, c, ldc)
 }
 
-// syrk adds α left right, where right = leftᵀ, to a triangle of C.
-func (kb kernelBLAS) syrk(uplo blas.Uplo, n, k int, alpha float64, left, right operand, c []float64, ldc int) {
+// syrk adds α left right, where right = leftᵀ, to a triangle of C, or puts it
+// there unless add.
+func (kb kernelBLAS) syrk(uplo blas.Uplo, n, k int, alpha float64, left, right operand, add bool, c []float64, ldc int) {
 	if n <= squareLeaf {
 		p := leafPool.Get().(*[squareLeaf * squareLeaf]float64)
 		defer leafPool.Put(p)
 		tmp := p[:n*n]
-		clear(tmp)
-		kb.mk.gemm(n, n, k, alpha, left, right, tmp, n)
+		kb.mk.gemm(n, n, k, alpha, left, right, false, tmp, n)
 		for i := range n {
 			lo, hi := i, n
 			if uplo == blas.Lower {
 				lo, hi = 0, i+1
 			}
-			dst := c[i*ldc+lo : i*ldc+hi]
-			for j, v := range tmp[i*n+lo : i*n+hi] {
+			dst, src := c[i*ldc+lo:i*ldc+hi], tmp[i*n+lo:i*n+hi]
+			if !add {
+				copy(dst, src)
+				continue
+			}
+			for j, v := range src {
 				dst[j] += v
 			}
 		}
 		return
 	}
 	h := half(n, kb.mk)
-	kb.syrk(uplo, h, k, alpha, left, right, c, ldc)
-	kb.syrk(uplo, n-h, k, alpha, left.at(h, 0), right.at(0, h), c[h*ldc+h:], ldc)
+	kb.syrk(uplo, h, k, alpha, left, right, add, c, ldc)
+	kb.syrk(uplo, n-h, k, alpha, left.at(h, 0), right.at(0, h), add, c[h*ldc+h:], ldc)
 	if uplo == blas.Upper {
-		kb.product(h, n-h, k, alpha, left, right.at(0, h), c[h:], ldc)
+		kb.product(h, n-h, k, alpha, left, right.at(0, h), add, c[h:], ldc)
 	} else {
-		kb.product(n-h, h, k, alpha, left.at(h, 0), right, c[h*ldc:], ldc)
+		kb.product(n-h, h, k, alpha, left.at(h, 0), right, add, c[h*ldc:], ldc)
 	}
 }
 

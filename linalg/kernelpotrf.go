@@ -35,7 +35,7 @@ func (kl kernelLAPACK) potrf(n int, a []float64, lda int) bool {
 	}
 	kl.kb.trsm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, h, n-h, a, lda, a[h:], lda)
 	right := operand{a[h:], lda, false}
-	kl.kb.syrk(blas.Upper, n-h, h, -1, operand{a[h:], lda, true}, right, a[h*lda+h:], lda)
+	kl.kb.syrk(blas.Upper, n-h, h, -1, operand{a[h:], lda, true}, right, true, a[h*lda+h:], lda)
 	return kl.potrf(n-h, a[h*lda+h:], lda)
 }
 

@@ -49,9 +49,9 @@ func (kb kernelBLAS) trsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.D
 	}
 	kb.trsm(s, ul, tA, d, first.m, first.n, first.a, lda, first.b, ldb)
 	if s == blas.Left {
-		kb.product(second.m, n, first.m, -1, p.off, operand{first.b, ldb, false}, second.b, ldb)
+		kb.product(second.m, n, first.m, -1, p.off, operand{first.b, ldb, false}, true, second.b, ldb)
 	} else {
-		kb.product(m, second.n, first.n, -1, operand{first.b, ldb, false}, p.off, second.b, ldb)
+		kb.product(m, second.n, first.n, -1, operand{first.b, ldb, false}, p.off, true, second.b, ldb)
 	}
 	kb.trsm(s, ul, tA, d, second.m, second.n, second.a, lda, second.b, ldb)
 }
@@ -90,9 +90,9 @@ func (kb kernelBLAS) trmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.D
 	}
 	kb.trmm(s, ul, tA, d, first.m, first.n, alpha, first.a, lda, first.b, ldb)
 	if s == blas.Left {
-		kb.product(first.m, n, second.m, alpha, p.off, operand{second.b, ldb, false}, first.b, ldb)
+		kb.product(first.m, n, second.m, alpha, p.off, operand{second.b, ldb, false}, true, first.b, ldb)
 	} else {
-		kb.product(m, first.n, second.n, alpha, operand{second.b, ldb, false}, p.off, first.b, ldb)
+		kb.product(m, first.n, second.n, alpha, operand{second.b, ldb, false}, p.off, true, first.b, ldb)
 	}
 	kb.trmm(s, ul, tA, d, second.m, second.n, alpha, second.a, lda, second.b, ldb)
 }
@@ -193,12 +193,11 @@ func (kb kernelBLAS) overwrite(s blas.Side, tA blas.Transpose, m, n, order int, 
 		*p = make([]float64, m*n)
 	}
 	tmp := (*p)[:m*n]
-	clear(tmp)
 	small := operand{t[:], leaf, tA != blas.NoTrans}
 	if s == blas.Left {
-		kb.mk.gemm(m, n, order, 1, small, operand{b, ldb, false}, tmp, n)
+		kb.mk.gemm(m, n, order, 1, small, operand{b, ldb, false}, false, tmp, n)
 	} else {
-		kb.mk.gemm(m, n, order, 1, operand{b, ldb, false}, small, tmp, n)
+		kb.mk.gemm(m, n, order, 1, operand{b, ldb, false}, small, false, tmp, n)
 	}
 	for i := range m {
 		copy(b[i*ldb:][:n], tmp[i*n:])

@@ -1,10 +1,13 @@
 // Package linalg holds the dense linear algebra that Data Collaboration
 // analysis needs, on gonum's *mat.Dense: the singular value decomposition and
 // what follows from it (pseudo-inverse, rank, polar factor), QR with a fixed
-// sign, and random matrices.
+// sign, symmetric eigenproblems, randomized decompositions, products of
+// matrices that are read in blocks, and random matrices.
 //
-// Start with [SVD] to decompose, [LeastSquares] or [Pinv] to solve, [Polar]
-// for Procrustes problems, [Haar] for a random orthogonal matrix.
+// Start with [SVD] or [EigSym] to decompose, [RandomSVD] where a few singular
+// values are enough, [LeastSquares] or [Pinv] to solve, [Polar] for Procrustes
+// problems, [Haar] for a random orthogonal matrix, [NewBlocks] where the whole
+// does not fit in memory.
 //
 // The package is the one door to BLAS and LAPACK: numerical work of the
 // packages above goes through it or through mat.Dense.Mul. When the program

@@ -17,9 +17,10 @@ import (
 // has the same polar factor and a condition number that is smaller by s₁/t,
 // which saves a step or two. Here t is three times the root mean square of the
 // others, about the largest of them, and at least s₁/4n, since rounding in the
-// direction of v counts s₁/t times in the end. The vectors come from power iteration, which gains (s₁/s₂)² in each round; m stays
-// as it is unless they are exact to rounding after a few, so that the change is
-// within the rounding of M itself.
+// direction of v counts s₁/t times in the end. The vectors come from power
+// iteration, which gains (s₁/s₂)² in each round; m stays as it is unless they
+// are exact to rounding after a few, so that the change is within the rounding
+// of M itself.
 func deflate(m *mat.Dense) {
 	const rounds, worthwhile = 5, 10
 	n, _ := m.Dims()
