@@ -88,7 +88,7 @@ type Options struct {
 	// ‖A_i‖_F²/l, which estimates ‖A‖_F²/m; 1 takes Eta as it stands.
 	EtaScale float64
 	// Init holds the G_i to start GOPP, RDP and Consensus from, in place of their
-	// own start.
+	// own start. GOPP and Consensus take the polar factor of each.
 	Init []*mat.Dense
 	// Starts is a number of further, random starts of GOPP and Consensus; the best
 	// result is reported. Zero means the method's default, -1 none.

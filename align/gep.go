@@ -29,7 +29,7 @@ const (
 //	            λ_j = 2c − 2s_j², G_i = T_i V_i         O(a L min(a, L))
 //	direct      R_i from Cholesky of A_iᵀA_i; symmetric eigenproblem of
 //	            T_iᵀ A_iᵀA_j T_j                        a L² + O(L³)
-//	randomized  qr with U by [input.krylov]             O(a L d), approximate
+//	randomized  qr with U by block Krylov               O(a L d), approximate
 //
 // The default is qr, whose cost is no higher in order for any shape. Its
 // decomposition of [Q_1 … Q_c] goes through a Gram matrix when large, which costs
@@ -112,11 +112,6 @@ func GEP(a []*mat.Dense, opt Options) (*Result, error) {
 	return res, res.measure(in, nil)
 }
 
-// frame is an orthonormal basis of the span of A_i: A_i T = Q.
-type frame struct {
-	q, t *mat.Dense // a × r and l_i × r; nil for rank 0
-}
-
 // byQR solves by orthonormal bases Q_i. s holds min(a, Σ r_i) values, or d of
 // them when randomized.
 func (res *Result) byQR(in *input, solver string) (s []float64, err error) {
@@ -176,82 +171,6 @@ func (res *Result) pad(s []float64) []float64 {
 		s = append(s, make([]float64, res.Dim-n)...)
 	}
 	return s
-}
-
-// orthonormalFrame returns a basis of the span of a (a × l) with rank and
-// condition number. It comes from Cholesky of AᵀA, twice (CholeskyQR2, Yamamoto et
-// al. 2015), which is orthonormal to eps where a is well conditioned, once where it
-// is very well conditioned, and from the singular value decomposition otherwise.
-// The cost is O(a l²).
-func orthonormalFrame(a *mat.Dense) (f frame, rank int, cond float64, err error) {
-	rows, l := a.Dims()
-	q := mat.DenseCopyOf(a)
-	t := mat.NewDense(l, l, nil)
-	for j := range l {
-		t.Set(j, j, 1)
-	}
-	limit := choleskyLimit
-	for pass := range 2 {
-		var k mat.Dense
-		k.Mul(q.T(), q)
-		r, ok := cholesky(&k, limit)
-		if !ok {
-			break
-		}
-		r.right(q)
-		r.right(t)
-		if pass == 0 && r.cond > 32 { // once is orthonormal to eps·cond², 2e-13 for 32
-			cond, limit = r.cond, 2*float64(l*l) // what is left is close to the identity
-			continue
-		}
-		return frame{q, t}, l, max(cond, r.cond), nil
-	}
-	u, s, v, err := linalg.SVD(a)
-	if err != nil {
-		return frame{}, 0, 0, err
-	}
-	rank = linalg.NumericalRank(s, rows, l, 0)
-	if rank == 0 {
-		return frame{}, 0, 0, nil
-	}
-	t = mat.DenseCopyOf(v.Slice(0, l, 0, rank))
-	inverse := make([]float64, rank)
-	for j := range rank {
-		inverse[j] = 1 / s[j]
-	}
-	scaleColumns(t, inverse)
-	return frame{mat.DenseCopyOf(u.Slice(0, rows, 0, rank)), t}, rank, s[0] / s[rank-1], nil
-}
-
-// rightVectors returns V_d (L × d) with the singular values of W, as Wᵀ U_d Σ_d⁻¹
-// unless σ_d is so small that this would lose digits. The sign of each column is
-// that of [input.leftVectors].
-func (in *input) rightVectors(d int, solver string) (v *mat.Dense, s []float64, err error) {
-	u, s, _, err := in.leftVectors(d, solver)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !(s[0] <= gramLimit*s[d-1]) {
-		u, s, w, err := linalg.SVD(in.hstack())
-		if err != nil {
-			return nil, nil, err
-		}
-		v = mat.DenseCopyOf(w.Slice(0, in.sum, 0, d))
-		scaleColumns(v, fixSigns(mat.DenseCopyOf(u.Slice(0, in.rows, 0, d))))
-		return v, s, nil
-	}
-	v = mat.NewDense(in.sum, d, nil)
-	inverse := make([]float64, d)
-	for j := range d {
-		inverse[j] = 1 / s[j]
-	}
-	err = in.each(func(i int) error {
-		b := in.block(v, i)
-		b.Mul(in.a[i].T(), u)
-		scaleColumns(b, inverse)
-		return nil
-	})
-	return v, s, err
 }
 
 // direct solves by K = WᵀW: with T_i of A_iᵀA_i = R_iᵀR_i or V Λ Vᵀ, the d largest
@@ -318,36 +237,6 @@ func (res *Result) direct(in *input) (s []float64, err error) {
 // diagonal is the view of block A_iᵀA_i of K.
 func (in *input) diagonal(k *mat.Dense, i int) *mat.Dense {
 	return k.Slice(in.at[i], in.at[i]+in.cols[i], in.at[i], in.at[i]+in.cols[i]).(*mat.Dense)
-}
-
-// whiten returns T (l × r) with TᵀKT = I for the Gram matrix k (l × l, overwritten)
-// of a matrix of so many rows, its rank r, and the square root of its condition
-// number.
-func whiten(k *mat.Dense, rows int) (t *mat.Dense, rank int, cond float64, err error) {
-	l, _ := k.Dims()
-	if r, ok := cholesky(mat.DenseCopyOf(k), choleskyLimit); ok {
-		t = mat.NewDense(l, l, nil)
-		for j := range l {
-			t.Set(j, j, 1)
-		}
-		r.right(t)
-		return t, l, r.cond, nil
-	}
-	w, v, err := symmetric(k, l)
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	rank = linalg.NumericalRank(w, rows, l, 0)
-	if rank == 0 {
-		return nil, 0, 0, nil
-	}
-	t = mat.DenseCopyOf(v.Slice(0, l, 0, rank))
-	scale := make([]float64, rank)
-	for j := range rank {
-		scale[j] = 1 / math.Sqrt(w[j])
-	}
-	scaleColumns(t, scale)
-	return t, rank, math.Sqrt(w[0] / w[rank-1]), nil
 }
 
 // weigh scales the columns of G by their eigenvalues; span is the largest value

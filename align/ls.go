@@ -30,11 +30,17 @@ import (
 // of least norm and a warning; so does a W of a rank below d, which leaves the
 // last columns of Z arbitrary.
 //
-// Solvers of U_d are svd, gram and randomized; see [input.leftVectors] for what
-// each costs and when gram, which squares the condition number of W, gives way
-// to svd. The default is gram for all but small W. G_i comes from the normal
-// equations where A_i is well conditioned, and from its singular value
-// decomposition otherwise and with solver svd; see [Result.solve].
+// The solvers of U_d are
+//
+//	svd         of W                                      O(a L min(a, L))
+//	gram        eigenvectors of WᵀW or WWᵀ                a L min(a, L) + O(min(a, L)³)
+//	randomized  randomized block Krylov, approximate      O(a L d)
+//
+// The default is gram unless W is small. gram squares the condition number of W,
+// so it is refused, and svd takes its place, when σ_1 > 1000 σ_d; below that it
+// costs at most three of sixteen digits. G_i comes from the normal equations, by
+// Cholesky, where cond(A_i)² ≤ 1e6, and from the singular value decomposition of
+// A_i, which costs three to five times as much, otherwise and with solver svd.
 //
 // The cost is O(a L min(a, L)) in time, O(a L d) when randomized, and in memory
 // one copy of W (svd), min(a, L)² numbers (gram) or O(a d) (randomized).

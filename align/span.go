@@ -104,6 +104,37 @@ func (in *input) gramVectors(d int) (u *mat.Dense, s []float64, ok bool, err err
 	return u, s, err == nil, err
 }
 
+// rightVectors returns V_d (L × d) with the singular values of W, as Wᵀ U_d Σ_d⁻¹
+// unless σ_d is so small that this would lose digits. The sign of each column is
+// that of [input.leftVectors].
+func (in *input) rightVectors(d int, solver string) (v *mat.Dense, s []float64, err error) {
+	u, s, _, err := in.leftVectors(d, solver)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !(s[0] <= gramLimit*s[d-1]) {
+		u, s, w, err := linalg.SVD(in.hstack())
+		if err != nil {
+			return nil, nil, err
+		}
+		v = mat.DenseCopyOf(w.Slice(0, in.sum, 0, d))
+		scaleColumns(v, fixSigns(mat.DenseCopyOf(u.Slice(0, in.rows, 0, d))))
+		return v, s, nil
+	}
+	v = mat.NewDense(in.sum, d, nil)
+	inverse := make([]float64, d)
+	for j := range d {
+		inverse[j] = 1 / s[j]
+	}
+	err = in.each(func(i int) error {
+		b := in.block(v, i)
+		b.Mul(in.a[i].T(), u)
+		scaleColumns(b, inverse)
+		return nil
+	})
+	return v, s, err
+}
+
 // combine returns W G = Σ_i A_i G_i (a × d) for the stacked g (L × d).
 func (in *input) combine(g *mat.Dense) *mat.Dense {
 	_, d := g.Dims()

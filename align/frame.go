@@ -1,0 +1,89 @@
+package align
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg"
+)
+
+// frame is an orthonormal basis of the span of A_i: A_i T = Q.
+type frame struct {
+	q, t *mat.Dense // a × r and l_i × r; nil for rank 0
+}
+
+// orthonormalFrame returns a basis of the span of a (a × l) with rank and
+// condition number. It comes from Cholesky of AᵀA, twice (CholeskyQR2, Yamamoto et
+// al. 2015), which is orthonormal to eps where a is well conditioned, once where it
+// is very well conditioned, and from the singular value decomposition otherwise.
+// The cost is O(a l²).
+func orthonormalFrame(a *mat.Dense) (f frame, rank int, cond float64, err error) {
+	rows, l := a.Dims()
+	q := mat.DenseCopyOf(a)
+	t := mat.NewDense(l, l, nil)
+	for j := range l {
+		t.Set(j, j, 1)
+	}
+	limit := choleskyLimit
+	for pass := range 2 {
+		var k mat.Dense
+		k.Mul(q.T(), q)
+		r, ok := cholesky(&k, limit)
+		if !ok {
+			break
+		}
+		r.right(q)
+		r.right(t)
+		if pass == 0 && r.cond > 32 { // once is orthonormal to eps·cond², 2e-13 for 32
+			cond, limit = r.cond, 2*float64(l*l) // what is left is close to the identity
+			continue
+		}
+		return frame{q, t}, l, max(cond, r.cond), nil
+	}
+	u, s, v, err := linalg.SVD(a)
+	if err != nil {
+		return frame{}, 0, 0, err
+	}
+	rank = linalg.NumericalRank(s, rows, l, 0)
+	if rank == 0 {
+		return frame{}, 0, 0, nil
+	}
+	t = mat.DenseCopyOf(v.Slice(0, l, 0, rank))
+	inverse := make([]float64, rank)
+	for j := range rank {
+		inverse[j] = 1 / s[j]
+	}
+	scaleColumns(t, inverse)
+	return frame{mat.DenseCopyOf(u.Slice(0, rows, 0, rank)), t}, rank, s[0] / s[rank-1], nil
+}
+
+// whiten returns T (l × r) with TᵀKT = I for the Gram matrix k (l × l, overwritten)
+// of a matrix of so many rows, its rank r, and the square root of its condition
+// number.
+func whiten(k *mat.Dense, rows int) (t *mat.Dense, rank int, cond float64, err error) {
+	l, _ := k.Dims()
+	if r, ok := cholesky(mat.DenseCopyOf(k), choleskyLimit); ok {
+		t = mat.NewDense(l, l, nil)
+		for j := range l {
+			t.Set(j, j, 1)
+		}
+		r.right(t)
+		return t, l, r.cond, nil
+	}
+	w, v, err := symmetric(k, l)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	rank = linalg.NumericalRank(w, rows, l, 0)
+	if rank == 0 {
+		return nil, 0, 0, nil
+	}
+	t = mat.DenseCopyOf(v.Slice(0, l, 0, rank))
+	scale := make([]float64, rank)
+	for j := range rank {
+		scale[j] = 1 / math.Sqrt(w[j])
+	}
+	scaleColumns(t, scale)
+	return t, rank, math.Sqrt(w[0] / w[rank-1]), nil
+}
