@@ -1,5 +1,83 @@
 package linalg
 
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+)
+
+// halley makes a Halley step with weights for singular values in [bound, 1]
+// and c ≤ limit, and returns the new lower bound.
+func (w *polarWork) halley(impl blas.Float64, bound, limit float64) (next float64, ok bool) {
+	n := w.n
+	a := halleyWeight(bound)
+	b := (a - 1) * (a - 1) / 4
+	c := a + b - 1
+	if c > limit {
+		c = limit
+		a = 2*math.Sqrt(c+1) - 1
+		b = c + 1 - a
+	}
+	for i := range n {
+		dst := w.p[i*n+i : i*n+n]
+		for j, v := range w.g[i*n+i : i*n+n] {
+			dst[j] = c * v
+		}
+		dst[0]++
+	}
+	if !potrf(w.p, n) {
+		return 0, false
+	}
+	copy(w.y, w.x)
+	impl.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.NonUnit, n, n, a-b/c, w.p, n, w.y, n)
+	impl.Dtrsm(blas.Right, blas.Upper, blas.Trans, blas.NonUnit, n, n, 1, w.p, n, w.y, n)
+	for i, v := range w.y {
+		w.x[i] = b/c*w.x[i] + v
+	}
+	return min(1, bound*(a+b*bound*bound)/(1+c*bound*bound)), true
+}
+
+// halleyWeight is the a that makes the least σ over [ℓ, 1] largest (Nakatsukasa
+// et al. 2010, eq. 3.16).
+func halleyWeight(l float64) float64 {
+	d := math.Cbrt(4 * (1 - l*l) / (l * l * l * l))
+	r := math.Sqrt(1 + d)
+	return r + math.Sqrt(8-4*d+8*(2-l*l)/(l*l*r))/2
+}
+
+// offUnit is ‖XᵀX − I‖_F.
+func (w *polarWork) offUnit() float64 {
+	sum := 0.0
+	for i := range w.n {
+		for j, v := range w.g[i*w.n:][:w.n] {
+			if i == j {
+				v--
+			}
+			sum += v * v
+		}
+	}
+	return math.Sqrt(sum)
+}
+
+// polynomial computes X ← X (a I + b G + c G²), G = XᵀX.
+func (w *polarWork) polynomial(impl blas.Float64, weights [3]float64) {
+	n := w.n
+	if n <= squareLeaf {
+		impl.Dgemm(blas.NoTrans, blas.NoTrans, n, n, n, weights[2], w.g, n, w.g, n, 0, w.p, n)
+	} else {
+		impl.Dsyrk(blas.Upper, blas.Trans, n, n, weights[2], w.g, n, 0, w.p, n)
+		mirror(w.p, n)
+	}
+	for i, v := range w.g {
+		w.p[i] += weights[1] * v
+	}
+	for i := range n {
+		w.p[i*n+i] += weights[0]
+	}
+	impl.Dgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, w.x, n, w.p, n, 0, w.y, n)
+	w.x, w.y = w.y, w.x
+}
+
 // minimax lists the odd polynomials a σ + b σ³ + c σ⁵ that are nearest to 1 on
 // [l, 1], divided by their maximum, and their minimum: after the step all σ
 // are in [next, 1]. Made by testdata/polar_steps.py.
