@@ -34,9 +34,12 @@ func NewBlocks(rows int, cols []int, get func(i int) (*mat.Dense, error)) *Block
 	return b
 }
 
-// BlocksOf are blocks in memory. It panics if they are empty or differ in their
-// number of rows.
+// BlocksOf are blocks in memory. It panics if there are none, or if they are
+// empty or differ in their number of rows.
 func BlocksOf(a ...*mat.Dense) *Blocks {
+	if len(a) == 0 {
+		panic("linalg: no blocks")
+	}
 	rows, _ := dims(a[0])
 	cols := make([]int, len(a))
 	for i, m := range a {
