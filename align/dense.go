@@ -114,8 +114,8 @@ func (in *input) gram() *mat.Dense {
 	for from := 0; from < in.rows; from += panelRows {
 		to := min(from+panelRows, in.rows)
 		p := panel.Slice(0, to-from, 0, in.sum).(*mat.Dense)
-		for i, ai := range in.a {
-			p.Slice(0, to-from, in.at[i], in.at[i]+in.cols[i]).(*mat.Dense).Copy(ai.Slice(from, to, 0, in.cols[i]))
+		for i := range in.a {
+			in.put(p.Slice(0, to-from, in.at[i], in.at[i]+in.cols[i]).(*mat.Dense), i, from, to)
 		}
 		_ = parallel(in.opt.Workers, len(tiles), func(t int) error {
 			i, j := tiles[t].i, tiles[t].j
@@ -143,7 +143,7 @@ func (in *input) outer() *mat.Dense {
 		p := mat.NewDense(in.rows, width, nil)
 		at := 0
 		for i := from; i < to; i++ {
-			p.Slice(0, in.rows, at, at+in.cols[i]).(*mat.Dense).Copy(in.a[i])
+			in.put(p.Slice(0, in.rows, at, at+in.cols[i]).(*mat.Dense), i, 0, in.rows)
 			at += in.cols[i]
 		}
 		addOuter(k, p, in.opt.Workers)
@@ -185,8 +185,8 @@ func mirror(k *mat.Dense) {
 // hstack returns W.
 func (in *input) hstack() *mat.Dense {
 	w := mat.NewDense(in.rows, in.sum, nil)
-	for i, ai := range in.a {
-		w.Slice(0, in.rows, in.at[i], in.at[i]+in.cols[i]).(*mat.Dense).Copy(ai)
+	for i := range in.a {
+		in.put(w.Slice(0, in.rows, in.at[i], in.at[i]+in.cols[i]).(*mat.Dense), i, 0, in.rows)
 	}
 	return w
 }

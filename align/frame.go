@@ -10,7 +10,21 @@ import (
 
 // frame is an orthonormal basis of the span of A_i: A_i T = Q.
 type frame struct {
-	q, t *mat.Dense // a × r and l_i × r; nil for rank 0
+	q *mat.Dense // a × r; nil where A_i T is orthonormal enough and not put together
+	t *mat.Dense // l_i × r; nil for rank 0
+}
+
+// simpleCond is the condition number of A_i up to which Cholesky once is enough:
+// A_i T is orthonormal to eps·cond², here 2e-13.
+const simpleCond = 32
+
+// identity returns the n × n identity.
+func identity(n int) *mat.Dense {
+	m := mat.NewDense(n, n, nil)
+	for j := range n {
+		m.Set(j, j, 1)
+	}
+	return m
 }
 
 // orthonormalFrame returns a basis of the span of a (a × l) with rank and
@@ -20,26 +34,20 @@ type frame struct {
 // The cost is O(a l²).
 func orthonormalFrame(a *mat.Dense) (f frame, rank int, cond float64, err error) {
 	rows, l := a.Dims()
-	q := mat.DenseCopyOf(a)
-	t := mat.NewDense(l, l, nil)
-	for j := range l {
-		t.Set(j, j, 1)
-	}
-	limit := choleskyLimit
-	for pass := range 2 {
-		var k mat.Dense
-		k.Mul(q.T(), q)
-		r, ok := cholesky(&k, limit)
-		if !ok {
-			break
-		}
-		r.right(q)
+	t := identity(l)
+	if r, ok := cholesky(mul(a.T(), a), choleskyLimit); ok {
 		r.right(t)
-		if pass == 0 && r.cond > 32 { // once is orthonormal to eps·cond², 2e-13 for 32
-			cond, limit = r.cond, 2*float64(l*l) // what is left is close to the identity
-			continue
+		if r.cond <= simpleCond {
+			return frame{nil, t}, l, r.cond, nil
 		}
-		return frame{q, t}, l, max(cond, r.cond), nil
+		q := mat.DenseCopyOf(a)
+		r.right(q)
+		// What is left is close to the identity.
+		if again, ok := cholesky(mul(q.T(), q), 2*float64(l*l)); ok {
+			again.right(q)
+			again.right(t)
+			return frame{q, t}, l, r.cond, nil
+		}
 	}
 	u, s, v, err := linalg.SVD(a)
 	if err != nil {
@@ -64,10 +72,7 @@ func orthonormalFrame(a *mat.Dense) (f frame, rank int, cond float64, err error)
 func whiten(k *mat.Dense, rows int) (t *mat.Dense, rank int, cond float64, err error) {
 	l, _ := k.Dims()
 	if r, ok := cholesky(mat.DenseCopyOf(k), choleskyLimit); ok {
-		t = mat.NewDense(l, l, nil)
-		for j := range l {
-			t.Set(j, j, 1)
-		}
+		t = identity(l)
 		r.right(t)
 		return t, l, r.cond, nil
 	}

@@ -129,12 +129,17 @@ func (res *Result) byQR(in *input, solver string) (s []float64, err error) {
 	}
 	// The Q_i of rank 0 have no columns and no part in what follows.
 	qs := &input{rows: in.rows, opt: in.opt, blocks: blocksOfGEP}
-	for _, f := range frames {
-		if f.q != nil {
-			_, r := f.q.Dims()
-			qs.a, qs.cols, qs.at = append(qs.a, f.q), append(qs.cols, r), append(qs.at, qs.sum)
-			qs.sum += r
+	for i, f := range frames {
+		if f.t == nil {
+			continue
 		}
+		q, t := f.q, (*mat.Dense)(nil)
+		if q == nil {
+			q, t = in.a[i], f.t
+		}
+		_, r := f.t.Dims()
+		qs.a, qs.t, qs.cols, qs.at = append(qs.a, q), append(qs.t, t), append(qs.cols, r), append(qs.at, qs.sum)
+		qs.sum += r
 	}
 	res.G = make([]*mat.Dense, len(in.a))
 	for i := range res.G {
@@ -154,7 +159,7 @@ func (res *Result) byQR(in *input, solver string) (s []float64, err error) {
 	}
 	k := 0
 	for i, f := range frames {
-		if f.q == nil {
+		if f.t == nil {
 			continue
 		}
 		res.G[i].Slice(0, in.cols[i], 0, d).(*mat.Dense).Mul(f.t, qs.block(v, k))

@@ -22,6 +22,10 @@ type input struct {
 	opt  Options
 
 	blocks int // of [input.krylov]
+
+	// t, if not nil, has for some i a matrix T_i: what is meant by A_i is then A_i T_i
+	// wherever W is worked on, and l_i its columns.
+	t []*mat.Dense
 }
 
 // newInput tests the shapes that every method needs.

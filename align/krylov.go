@@ -34,13 +34,13 @@ const (
 //
 // The values are below the exact ones, those of a clear gap exact to rounding.
 // The cost is the smaller of these and O(a (n d)²) in time, O(a n d) or a² numbers
-// in memory. For a above 256 the blocks are fewer, down to two, if they would
-// take more than two thirds of the space: the small eigenproblem is then no
-// smaller than the exact one.
+// in memory. For a above 256 the blocks are fewer, down to half, if they would take
+// more than half of the space: the small eigenproblem is then hardly smaller than
+// the exact one.
 func (in *input) krylov(d int) (u *mat.Dense, s []float64, err error) {
 	width := min(d+oversample, in.rows)
 	blocks := in.blocks
-	for in.rows > 256 && blocks > 2 && 3*blocks*width > 2*in.rows {
+	for in.rows > 256 && blocks > in.blocks/2 && 2*blocks*width > in.rows {
 		blocks--
 	}
 	total := min(blocks*width, in.rows)
@@ -129,7 +129,7 @@ func (in *input) ritz(y, b *mat.Dense) *mat.Dense {
 	_ = in.eachGroup(func(g, from, to int) error {
 		parts[g] = mat.NewDense(k, k, nil)
 		for i := from; i < to; i++ {
-			c := mul(in.a[i].T(), y)
+			c := in.cross(i, y)
 			accumulate(parts[g], c.T(), c)
 		}
 		return nil
@@ -145,20 +145,12 @@ func (in *input) ritz(y, b *mat.Dense) *mat.Dense {
 // both returns B Y = Σ_i A_i A_iᵀ Y.
 func (in *input) both(y *mat.Dense) *mat.Dense {
 	_, k := y.Dims()
-	parts := make([]*mat.Dense, groups)
-	_ = in.eachGroup(func(g, from, to int) error {
-		parts[g] = mat.NewDense(in.rows, k, nil)
-		for i := from; i < to; i++ {
-			accumulate(parts[g], in.a[i], mul(in.a[i].T(), y))
-		}
+	g := mat.NewDense(in.sum, k, nil)
+	_ = in.each(func(i int) error {
+		in.block(g, i).Copy(in.cross(i, y))
 		return nil
 	})
-	for _, p := range parts[1:] {
-		if p != nil {
-			parts[0].Add(parts[0], p)
-		}
-	}
-	return parts[0]
+	return in.combine(g)
 }
 
 // mul returns X Y.

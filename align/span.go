@@ -128,30 +128,56 @@ func (in *input) rightVectors(d int, solver string) (v *mat.Dense, s []float64, 
 	}
 	err = in.each(func(i int) error {
 		b := in.block(v, i)
-		b.Mul(in.a[i].T(), u)
+		b.Copy(in.cross(i, u))
 		scaleColumns(b, inverse)
 		return nil
 	})
 	return v, s, err
 }
 
-// combine returns W G = Σ_i A_i G_i (a × d) for the stacked g (L × d).
+// combine returns W G = Σ_i A_i G_i (a × d) for the stacked g (L × d), panel of
+// rows by panel, so that the sum stays in the cache.
 func (in *input) combine(g *mat.Dense) *mat.Dense {
 	_, d := g.Dims()
-	parts := make([]*mat.Dense, groups)
-	_ = in.eachGroup(func(k, from, to int) error {
-		parts[k] = mat.NewDense(in.rows, d, nil)
-		for i := from; i < to; i++ {
-			accumulate(parts[k], in.a[i], in.block(g, i))
+	gs := make([]*mat.Dense, len(in.a))
+	for i := range gs {
+		gs[i] = in.block(g, i)
+		if in.t != nil && in.t[i] != nil {
+			gs[i] = mul(in.t[i], gs[i])
+		}
+	}
+	sum := mat.NewDense(in.rows, d, nil)
+	const rows = panelRows / 4
+	_ = parallel(in.opt.Workers, (in.rows+rows-1)/rows, func(k int) error {
+		from, to := k*rows, min((k+1)*rows, in.rows)
+		p := sum.Slice(from, to, 0, d).(*mat.Dense)
+		for i, ai := range in.a {
+			_, l := ai.Dims()
+			accumulate(p, ai.Slice(from, to, 0, l), gs[i])
 		}
 		return nil
 	})
-	for _, p := range parts[1:] {
-		if p != nil {
-			parts[0].Add(parts[0], p)
-		}
+	return sum
+}
+
+// cross returns A_iᵀ Y.
+func (in *input) cross(i int, y *mat.Dense) *mat.Dense {
+	m := mul(in.a[i].T(), y)
+	if in.t != nil && in.t[i] != nil {
+		m = mul(in.t[i].T(), m)
 	}
-	return parts[0]
+	return m
+}
+
+// put copies the rows from ≤ r < to of A_i to dst.
+func (in *input) put(dst *mat.Dense, i, from, to int) {
+	_, l := in.a[i].Dims()
+	rows := in.a[i].Slice(from, to, 0, l)
+	if in.t != nil && in.t[i] != nil {
+		dst.Mul(rows, in.t[i])
+		return
+	}
+	dst.Copy(rows)
 }
 
 // roots returns the square roots of the eigenvalues of a Gram matrix, those
