@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
-	gonumblas "gonum.org/v1/gonum/blas/gonum"
 )
 
 // canLoad says whether this build can load a library.
@@ -136,6 +134,7 @@ func newArgs(chars string, ints ...int) *args {
 		p.i[i] = int64(v)
 	}
 	p.info = 0
+	p.x = [2]float64{} // dsyevr takes a tolerance from here
 	return p
 }
 
@@ -167,25 +166,6 @@ func (f *fortran) wideIntegers() bool {
 	runtime.KeepAlive(a)
 	argPool.Put(p)
 	return pivots[1] != -1
-}
-
-// selfTest multiplies two matrices of small integers, which is exact.
-func (f *fortran) selfTest() error {
-	const m, n, k = 3, 4, 5
-	a, b := make([]float64, m*k), make([]float64, k*n)
-	for i := range a {
-		a[i] = float64(i%7 - 3)
-	}
-	for i := range b {
-		b[i] = float64(i%5 - 2)
-	}
-	got, want := make([]float64, m*n), make([]float64, m*n)
-	gonumblas.Implementation{}.Dgemm('N', 'N', m, n, k, 2, a, k, b, n, 0, want, n)
-	f.product(m, n, k, 2, operand{a, k, false}, operand{b, n, false}, 0, got, n)
-	if !slices.Equal(got, want) {
-		return errors.New("multiplies wrongly")
-	}
-	return nil
 }
 
 func (f *fortran) setThreads(n int) {
