@@ -35,8 +35,9 @@
 //
 // # Work and order
 //
-// The work is divided among goroutines by party, in a way that does not depend
-// on their number: a result is the same for every Options.Workers.
+// The work is divided among goroutines by party, and sums over parties have an
+// order that does not depend on the number of goroutines. A result is the same on
+// every run; another number of threads may change what the backend rounds.
 package align
 
 import (
