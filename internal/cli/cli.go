@@ -15,6 +15,8 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"concord/linalg"
 )
 
 // Exit statuses of all programs.
@@ -91,7 +93,8 @@ func Printable(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// version is what the build recorded of itself.
+// version is what the build recorded of itself, and what computes in this
+// process.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -106,7 +109,7 @@ func version() string {
 			text += " modified"
 		}
 	}
-	return text + ", " + info.GoVersion
+	return text + ", " + info.GoVersion + "\nlinear algebra by " + linalg.Backend().String()
 }
 
 // strict makes a command with subcommands refuse words that are none of them,
