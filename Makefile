@@ -45,8 +45,8 @@ test-data: deps ## Checks on the data sets in the folder that CONCORD_DATA names
 	CONCORD_DATA="$(abspath $(CONCORD_DATA))" $(GO) test -tags data -count=1 -timeout 30m -run 'Data' ./...
 
 .PHONY: test-long
-test-long: deps ## Everything, with more repeats and each fuzz target for FUZZTIME
-	$(GO) test -race -count=3 -timeout 60m ./...
+test-long: deps ## Everything three times with random cases, and each fuzz target for FUZZTIME
+	CONCORD_RANDOM_TESTS=1 $(GO) test -race -count=3 -timeout 60m ./...
 	$(MAKE) fuzz
 
 .PHONY: lint

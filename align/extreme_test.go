@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"concord/align"
+	_ "concord/internal/repeatable" // the same cases every time
 	"concord/linalg"
 )
 

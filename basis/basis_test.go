@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"concord/basis"
+	_ "concord/internal/repeatable" // the same cases every time
 	"concord/linalg"
 	"concord/secret"
 )

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "concord/internal/repeatable" // the same cases every time
 )
 
 // byArchiveZip writes the same zip with the standard library, an independent

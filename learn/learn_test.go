@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	_ "concord/internal/repeatable" // the same cases every time
 	"concord/learn"
 )
 

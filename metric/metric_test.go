@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	_ "concord/internal/repeatable" // the same cases every time
 	"concord/metric"
 )
 

@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	_ "concord/internal/repeatable" // the same cases every time
 	"concord/learn"
 	"concord/onnx"
 	"concord/secret"

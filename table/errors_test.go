@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	_ "concord/internal/repeatable" // the same cases every time
 	"concord/study"
 	"concord/table"
 )

@@ -17,6 +17,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "concord/internal/repeatable" // the same cases every time
 	"concord/internal/report"
 )
 
