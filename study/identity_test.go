@@ -294,3 +294,21 @@ func FuzzParseInvite(f *testing.F) {
 		}
 	})
 }
+
+func FuzzDecodeIdentity(f *testing.F) {
+	file, err := identity(f, study.RoleParty, "North").EncodeSecret()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Reveal())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		id, err := study.DecodeIdentity(secret.NewBytes(b))
+		if err != nil {
+			return
+		}
+		// What is accepted can sign for its own statement.
+		if _, err := study.DecodeStatement(id.Statement.Encode()); err != nil {
+			t.Fatalf("an identity whose statement does not decode: %v", err)
+		}
+	})
+}
