@@ -176,6 +176,46 @@ func TestPutAtOnce(t *testing.T) {
 	}
 }
 
+// TestPutBundlesAllOrNone: when one of several bundles conflicts with a stored
+// one, none of the others is stored either.
+func TestPutBundlesAllOrNone(t *testing.T) {
+	s := open(t, t.TempDir())
+	hash, err := s.AddStudy(t.Context(), []byte("contract"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := func(second byte) ([]store.Bundle, []*os.File) {
+		var bundles []store.Bundle
+		var files []*os.File
+		for i, manifest := range []byte{byte(10 + second), second} {
+			f, err := s.Incoming()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { f.Close() })
+			bundles = append(bundles, store.Bundle{
+				Study: hash, Epoch: study.Hash{1}, Sender: study.Hash{2}, Kind: "result", Slot: study.Hash{byte(i + 3*int(second))},
+				Recipients: []study.Hash{{9}}, Manifest: study.Hash{manifest}, File: study.Hash{manifest, 1}, Receipt: []byte{},
+			})
+			files = append(files, f)
+		}
+		return bundles, files
+	}
+	first, files := results(1)
+	if err := s.PutBundles(t.Context(), first, files); err != nil {
+		t.Fatal(err)
+	}
+	other, files := results(2)
+	other[1].Slot = first[1].Slot // a different bundle for a taken place
+	if err := s.PutBundles(t.Context(), other, files); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("PutBundles = %v, want ErrConflict", err)
+	}
+	stored, err := s.Bundles(t.Context(), hash, study.Hash{1}, study.Hash{9})
+	if err != nil || len(stored) != 2 {
+		t.Errorf("%d bundles are stored (%v), want the two of the first call", len(stored), err)
+	}
+}
+
 func TestNewerDatabase(t *testing.T) {
 	dir := t.TempDir()
 	if err := open(t, dir).Close(); err != nil {

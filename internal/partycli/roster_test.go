@@ -1,0 +1,82 @@
+package partycli_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"concord/internal/api"
+	"concord/internal/partycli"
+	"concord/internal/pinned"
+	"concord/study"
+)
+
+// TestRosterNumber: a server that once names another roster number than the
+// first cannot make a site confirm what it could not load again.
+func TestRosterNumber(t *testing.T) {
+	analyst, err := study.NewIdentity(study.RoleAnalyst, "Analyst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := study.NewIdentity(study.RoleParty, "East")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := study.ParseYAML([]byte("name: T\nparties: 2\nfeatures: [a, b]\nlabel: {name: y}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contract, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := study.HashOf(contract)
+	statements := [][]byte{analyst.Statement.Encode(), other.Statement.Encode()}
+	number := 2
+	answer := func(w http.ResponseWriter, v any) {
+		if err := json.NewEncoder(w).Encode(v); err != nil {
+			t.Error(err)
+		}
+	}
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == api.PathIdentity:
+			answer(w, api.Identity{Statement: analyst.Statement.Encode()})
+		case strings.HasSuffix(r.URL.Path, "/join"):
+			var req api.JoinRequest
+			if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+				t.Error(err)
+			}
+			statements = append(statements, req.Statement)
+			answer(w, api.JoinResponse{Contract: contract})
+		default:
+			answer(w, api.Roster{Number: number, Closed: true, Statements: statements})
+		}
+	}))
+	if srv.TLS, err = pinned.Server(analyst.TLSKey()); err != nil {
+		t.Fatal(err)
+	}
+	srv.StartTLS()
+	defer srv.Close()
+
+	dir := filepath.Join(t.TempDir(), "north")
+	concord := func(args ...string) (status int, out string) {
+		var b strings.Builder
+		status = partycli.Run(t.Context(), append([]string{"--dir", dir}, args...), strings.NewReader(""), &b, &b)
+		return status, b.String()
+	}
+	invite := study.NewInvite(srv.Listener.Addr().String(), hash, analyst.Statement.Fingerprint())
+	if status, out := concord("join", invite.Line(), "--name", "North"); status != 0 {
+		t.Fatalf("join: status %d\n%s", status, out)
+	}
+	if status, out := concord("roster", "confirm", "--phrase", "any"); status != 1 || !strings.Contains(out, "has number 2") {
+		t.Errorf("confirm of roster 2: status %d\n%s", status, out)
+	}
+	number = 1
+	if status, out := concord("roster"); status != 0 || !strings.Contains(out, "phrase: ") {
+		t.Errorf("afterwards the site is wedged: status %d\n%s", status, out)
+	}
+}
