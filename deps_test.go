@@ -18,6 +18,7 @@ var order = [][]string{
 	{"internal/npy", "internal/durable"},
 	{"anchor", "basis"},
 	{"align"},
+	{"learn/internal/smo", "learn/internal/trees", "learn/internal/neural"},
 	{"learn"},
 	{"onnx/internal/onnxpb"},
 	{"onnx"},
