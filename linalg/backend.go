@@ -72,6 +72,8 @@ type engine struct {
 	lapack lapack.Float64
 	// native is the loaded LAPACK, nil without one.
 	native *fortran
+	// lanes are the kernels for many small matrices, the fastest first.
+	lanes []*laneKernel
 }
 
 var current atomic.Pointer[engine]
@@ -141,6 +143,7 @@ func kernelEngine(mk *microKernel) *engine {
 		info:   BackendInfo{Name: "Go", Product: mk.name},
 		blas:   kb,
 		lapack: kernelLAPACK{kb: kb},
+		lanes:  lanesOf(mk),
 	}
 }
 

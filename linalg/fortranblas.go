@@ -40,6 +40,7 @@ func (f *fortran) engine(b blas.Float64, product string) *engine {
 		blas:   b,
 		lapack: fortranLAPACK{f: f},
 		native: f,
+		lanes:  laneKernels(),
 	}
 }
 

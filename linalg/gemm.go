@@ -17,6 +17,7 @@ import "sync"
 // add = 0.
 type microKernel struct {
 	name       string
+	lanes      int // float64 in a vector
 	rows, cols int
 	// halves says that run accepts rows/2 and cols/2 as well.
 	halves bool

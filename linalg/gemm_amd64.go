@@ -30,7 +30,7 @@ func kernels() []*microKernel {
 	var ks []*microKernel
 	if cpu.X86.HasAVX512F {
 		ks = append(ks, &microKernel{
-			name: "AVX-512", rows: 12, cols: 16, halves: true,
+			name: "AVX-512", lanes: 8, rows: 12, cols: 16, halves: true,
 			run: func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr) {
 				switch {
 				case rows == 12 && cols == 16:
@@ -47,7 +47,7 @@ func kernels() []*microKernel {
 	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		ks = append(ks, &microKernel{
-			name: "AVX2", rows: 6, cols: 8,
+			name: "AVX2", lanes: 4, rows: 6, cols: 8,
 			run: func(_, _, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr) {
 				kernel6x8(k, a, ars, acs, b, bs, c, cs, alpha, add)
 			},

@@ -106,18 +106,112 @@ func PolarWith(m *mat.Dense, opt PolarOptions) (q *mat.Dense, info PolarInfo, er
 	return polarBySVD(m)
 }
 
-// PolarEach returns the polar factors of many matrices, side by side on all
-// cores, in the order of the arguments. An error names its matrix, from 1.
+// PolarRuns divides c matrices of order n into runs from ≤ i < to that
+// [PolarBatch] does at once. The runs do not depend on the number of cores.
+func PolarRuns(c, n int) (runs [][2]int) {
+	width := 1
+	if k := lanesFor(n); k != nil {
+		width = k.width
+		if c < 2*width { // something for a second core
+			width = (c + 1) / 2
+		}
+	}
+	for at := 0; at < c; {
+		step := min(width, c-at)
+		if step < fewestLanes {
+			step = 1
+		}
+		runs = append(runs, [2]int{at, at + step})
+		at += step
+	}
+	return runs
+}
+
+// PolarEach returns the polar factors of many matrices, on all cores, in the
+// order of the arguments. An error names its matrix, from 1.
 func PolarEach(m []*mat.Dense, opt PolarOptions) (q []*mat.Dense, info []PolarInfo, err error) {
 	q, info = make([]*mat.Dense, len(m)), make([]PolarInfo, len(m))
-	errs := make([]error, len(m))
-	Parallel(len(m), func(i int) { q[i], info[i], errs[i] = PolarWith(m[i], opt) })
-	for i, err := range errs {
+	order := 0
+	if len(m) > 0 {
+		order, _ = dims(m[0])
+	}
+	runs := PolarRuns(len(m), order)
+	errs := make([]error, len(runs))
+	Parallel(len(runs), func(k int) {
+		from, to := runs[k][0], runs[k][1]
+		var at int
+		if at, errs[k] = PolarBatch(q[from:to], info[from:to], m[from:to], opt); errs[k] != nil {
+			errs[k] = fmt.Errorf("matrix %d: %w", from+at+1, errs[k])
+		}
+	})
+	for _, err := range errs {
 		if err != nil {
-			return nil, nil, fmt.Errorf("matrix %d: %w", i+1, err)
+			return nil, nil, err
 		}
 	}
 	return q, info, nil
+}
+
+// PolarBatch puts the polar factors of m in q and what is known of them in info,
+// both as long as m, on the calling goroutine. Square matrices of one order
+// between 12 and 96 are done side by side, which takes a third of the time of
+// one after another where the processor has AVX-512, half where it has AVX2; a
+// factor then depends, within its rounding, on its neighbours. With an error
+// comes the index of the matrix, from 0.
+func PolarBatch(q []*mat.Dense, info []PolarInfo, m []*mat.Dense, opt PolarOptions) (at int, err error) {
+	if len(q) != len(m) || len(info) != len(m) {
+		panic(fmt.Sprintf("linalg: %d and %d results for %d matrices", len(q), len(info), len(m)))
+	}
+	k := batchable(m, opt)
+	for from := 0; from < len(m); {
+		to := from + 1
+		var side []laneResult
+		if k != nil && len(m)-from >= fewestLanes {
+			to = min(from+k.width, len(m))
+			side = k.polarBatch(m[from:to], opt.Estimate)
+		}
+		for i := from; i < to; i++ {
+			if side != nil && side[i-from].ok {
+				q[i], info[i] = side[i-from].q, side[i-from].info
+				continue
+			}
+			if q[i], info[i], err = PolarWith(m[i], opt); err != nil {
+				return i, err
+			}
+		}
+		from = to
+	}
+	return 0, nil
+}
+
+// batchable returns the kernel for matrices that can be done side by side, nil
+// if they cannot.
+func batchable(m []*mat.Dense, opt PolarOptions) *laneKernel {
+	if len(m) < fewestLanes || opt.Method == PolarSVD {
+		return nil
+	}
+	n, _ := dims(m[0])
+	k := lanesFor(n)
+	for _, x := range m {
+		if r, c := dims(x); r != n || c != n || k == nil || CheckFinite(x) != nil {
+			return nil
+		}
+	}
+	return k
+}
+
+// lanesFor returns the kernel for matrices of order n, nil if one after another
+// is faster or there is none.
+func lanesFor(n int) *laneKernel {
+	if n < smallestLanes || n > largestLanes {
+		return nil
+	}
+	for _, k := range current.Load().lanes {
+		if k.fits(n) {
+			return k
+		}
+	}
+	return nil
 }
 
 func polarBySVD(m *mat.Dense) (q *mat.Dense, info PolarInfo, err error) {

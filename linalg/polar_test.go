@@ -185,7 +185,7 @@ func TestPolarDominant(t *testing.T) {
 	})
 }
 
-func TestPolarEach(t *testing.T) {
+func TestPolarEachOfManyOrders(t *testing.T) {
 	src := rand.NewChaCha8([32]byte{9})
 	var m []*mat.Dense
 	for i := range 20 {

@@ -10,14 +10,7 @@ import (
 // and c ≤ limit, and returns the new lower bound.
 func (w *polarWork) halley(impl blas.Float64, bound, limit float64) (next float64, ok bool) {
 	n := w.n
-	a := halleyWeight(bound)
-	b := (a - 1) * (a - 1) / 4
-	c := a + b - 1
-	if c > limit {
-		c = limit
-		a = 2*math.Sqrt(c+1) - 1
-		b = c + 1 - a
-	}
+	a, b, c := halleyWeights(bound, limit)
 	for i := range n {
 		dst := w.p[i*n+i : i*n+n]
 		for j, v := range w.g[i*n+i : i*n+n] {
@@ -35,6 +28,19 @@ func (w *polarWork) halley(impl blas.Float64, bound, limit float64) (next float6
 		w.x[i] = b/c*w.x[i] + v
 	}
 	return min(1, bound*(a+b*bound*bound)/(1+c*bound*bound)), true
+}
+
+// halleyWeights are those for singular values in [bound, 1] and c ≤ limit.
+func halleyWeights(bound, limit float64) (a, b, c float64) {
+	a = halleyWeight(bound)
+	b = (a - 1) * (a - 1) / 4
+	c = a + b - 1
+	if c > limit {
+		c = limit
+		a = 2*math.Sqrt(c+1) - 1
+		b = c + 1 - a
+	}
+	return a, b, c
 }
 
 // halleyWeight is the a that makes the least σ over [ℓ, 1] largest (Nakatsukasa

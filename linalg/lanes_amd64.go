@@ -1,0 +1,95 @@
+package linalg
+
+import "golang.org/x/sys/cpu"
+
+//go:generate /usr/bin/python3 lanes_amd64.py
+
+//go:noescape
+func ztile5x5(t *laneTile)
+
+//go:noescape
+func ztile5x4(t *laneTile)
+
+//go:noescape
+func ztile5x1(t *laneTile)
+
+//go:noescape
+func ztile4x5(t *laneTile)
+
+//go:noescape
+func ztile4x4(t *laneTile)
+
+//go:noescape
+func ztile4x1(t *laneTile)
+
+//go:noescape
+func zdot(n int, x, y, sum *float64)
+
+//go:noescape
+func ytile3x3(t *laneTile)
+
+//go:noescape
+func ytile3x2(t *laneTile)
+
+//go:noescape
+func ytile3x1(t *laneTile)
+
+//go:noescape
+func ytile2x3(t *laneTile)
+
+//go:noescape
+func ytile2x2(t *laneTile)
+
+//go:noescape
+func ytile2x1(t *laneTile)
+
+//go:noescape
+func ydot(n int, x, y, sum *float64)
+
+// laneKernels lists what this processor can run, the widest first.
+func laneKernels() []*laneKernel {
+	var ks []*laneKernel
+	if cpu.X86.HasAVX512F {
+		ks = append(ks, &laneKernel{
+			width: 8, tile: 5, dot: zdot,
+			run: func(rows, cols int, t *laneTile) {
+				switch {
+				case rows == 5 && cols == 5:
+					ztile5x5(t)
+				case rows == 5 && cols == 4:
+					ztile5x4(t)
+				case rows == 5:
+					ztile5x1(t)
+				case cols == 5:
+					ztile4x5(t)
+				case cols == 4:
+					ztile4x4(t)
+				default:
+					ztile4x1(t)
+				}
+			},
+		})
+	}
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		ks = append(ks, &laneKernel{
+			width: 4, tile: 3, dot: ydot,
+			run: func(rows, cols int, t *laneTile) {
+				switch {
+				case rows == 3 && cols == 3:
+					ytile3x3(t)
+				case rows == 3 && cols == 2:
+					ytile3x2(t)
+				case rows == 3:
+					ytile3x1(t)
+				case cols == 3:
+					ytile2x3(t)
+				case cols == 2:
+					ytile2x2(t)
+				default:
+					ytile2x1(t)
+				}
+			},
+		})
+	}
+	return ks
+}

@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package linalg
+
+func laneKernels() []*laneKernel { return nil }

@@ -1,0 +1,126 @@
+package linalg_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg"
+)
+
+// TestPolarEach holds that matrices done side by side have the factors that each
+// has alone, over all orders of tiles, numbers of matrices and conditions, with
+// matrices among them that cannot be done side by side.
+func TestPolarEach(t *testing.T) {
+	eachEngine(t, func(t *testing.T) {
+		src := rand.NewChaCha8([32]byte{9})
+		conds := []float64{1, 2, 100, 1e4, 1e6, 1.5, 1e10, 30, 1e15}
+		for n := 1; n <= 100; n += 1 + n/23 {
+			count := 1 + n%19
+			m := make([]*mat.Dense, count)
+			cond := make([]float64, count)
+			for i := range m {
+				cond[i] = conds[(i*7+n)%len(conds)]
+				m[i] = withCond(n, n, cond[i], src)
+				m[i].Scale(math.Pow(10, float64(i%5*40-80)), m[i])
+			}
+			if count > 4 {
+				m[4].Zero()
+			}
+			for _, estimate := range []bool{false, true} {
+				q, info, err := linalg.PolarEach(m, linalg.PolarOptions{Estimate: estimate})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range m {
+					name := fmt.Sprintf("order %d, %d of %d, condition %g", n, i+1, count, cond[i])
+					checkPolar(t, q[i], m[i])
+					_, exact, err := linalg.PolarWith(m[i], linalg.PolarOptions{Method: linalg.PolarSVD})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if info[i].Rank != exact.Rank {
+						t.Errorf("%s: rank %d, want %d", name, info[i].Rank, exact.Rank)
+					}
+					low, high := info[i].Smallest/exact.Largest, info[i].Largest/exact.Largest
+					want := exact.Smallest / exact.Largest
+					slack, factor := 32*float64(n)*math.Sqrt(float64(n))*linalg.Eps, 1.0
+					if info[i].Estimated {
+						factor = 2
+					}
+					if exact.Largest > 0 && (low < want*(1-1e-6)-slack || low > want*factor*(1+1e-6)+slack || high > 1+1e-6 || high < 1/factor-1e-6) {
+						t.Errorf("%s: singular values %g and %g of the largest, want %g and 1", name, low, high, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestPolarBatchDoesNotMix holds that the factor of a matrix does not depend on
+// its neighbours beyond rounding, and not at all on the number of cores.
+func TestPolarBatchDoesNotMix(t *testing.T) {
+	eachEngine(t, func(t *testing.T) {
+		src := rand.NewChaCha8([32]byte{10})
+		const n = 23
+		m := make([]*mat.Dense, 21)
+		for i := range m {
+			m[i] = withCond(n, n, 50, src)
+		}
+		q, _, err := linalg.PolarEach(m, linalg.PolarOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := make([]*mat.Dense, len(m))
+		info := make([]linalg.PolarInfo, len(m))
+		for _, r := range linalg.PolarRuns(len(m), n) {
+			if _, err := linalg.PolarBatch(again[r[0]:r[1]], info[r[0]:r[1]], m[r[0]:r[1]], linalg.PolarOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range m {
+			if !mat.Equal(q[i], again[i]) {
+				t.Errorf("matrix %d: other bits from PolarEach than from PolarBatch", i+1)
+			}
+			alone, _, err := linalg.Polar(m[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := distance(alone, q[i]); d > 64*n*5*linalg.Eps*50 {
+				t.Errorf("matrix %d: differs by %g from its factor alone", i+1, d)
+			}
+		}
+	})
+}
+
+func BenchmarkPolarEach(b *testing.B) {
+	for _, n := range []int{10, 20, 50, 80, 96} {
+		m := make([]*mat.Dense, 8)
+		src := rand.NewChaCha8([32]byte{11})
+		for i := range m {
+			m[i] = linalg.Normal(n, n, src)
+		}
+		q, info := make([]*mat.Dense, 8), make([]linalg.PolarInfo, 8)
+		b.Run(fmt.Sprintf("n=%d/batch", n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := linalg.PolarBatch(q, info, m, linalg.PolarOptions{Estimate: true}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("n=%d/alone", n), func(b *testing.B) {
+			linalg.Serial(func() {
+				for b.Loop() {
+					for i := range m {
+						if _, _, err := linalg.PolarWith(m[i], linalg.PolarOptions{Estimate: true}); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+		})
+	}
+}

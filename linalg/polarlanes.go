@@ -1,0 +1,332 @@
+package linalg
+
+import (
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// The iteration of polariter.go for many matrices of one order side by side
+// (lanes.go). All lanes take the same steps, for the smallest ℓ among them, which
+// is a lower bound for each. The bound is
+//
+//	ℓ = 1 / ‖R⁻¹‖_F ≤ σ_min(X),  XᵀX = RᵀR
+//
+// exactly such, where one matrix alone is content with an estimate.
+
+const (
+	// smallestLanes is the order from which the iteration is faster than the
+	// singular value decomposition.
+	smallestLanes = 6
+	// largestLanes is the order up to which the batches stay in the second-level
+	// cache and lanes are the faster.
+	largestLanes = 96
+	// fewestLanes is the number of matrices from which a batch is faster than one
+	// after another.
+	fewestLanes = 3
+)
+
+// polarLanes is the workspace of a batch.
+type polarLanes struct {
+	*lanes
+	m, x, g, p, y laneMatrix
+	chol          *laneCholesky
+	v, u          []float64 // vectors of n lanes
+}
+
+// lanePools has a pool of *polarLanes for each order.
+var lanePools sync.Map
+
+func newPolarLanes(k *laneKernel, n int) *polarLanes {
+	l := newLanes(k, n)
+	return &polarLanes{
+		lanes: l, m: l.matrix(), x: l.matrix(), g: l.matrix(), p: l.matrix(), y: l.matrix(),
+		chol: l.newCholesky(), v: make([]float64, n*k.width), u: make([]float64, n*k.width),
+	}
+}
+
+// laneResult is what became of one lane; ok is false if it must be done alone.
+type laneResult struct {
+	q    *mat.Dense
+	info PolarInfo
+	ok   bool
+}
+
+// polarBatch computes the polar factors of up to width matrices, all n × n and
+// finite.
+func (k *laneKernel) polarBatch(m []*mat.Dense, estimate bool) []laneResult {
+	n, _ := m[0].Dims()
+	pool, _ := lanePools.LoadOrStore([2]int{k.width, n}, &sync.Pool{New: func() any { return newPolarLanes(k, n) }})
+	w := pool.(*sync.Pool).Get().(*polarLanes)
+	defer pool.(*sync.Pool).Put(w)
+	return w.run(m, estimate)
+}
+
+func (w *polarLanes) run(m []*mat.Dense, estimate bool) []laneResult {
+	out := make([]laneResult, len(m))
+	exps := w.fill(m, out)
+	bound, ok := w.lowerBound(out)
+	if !ok {
+		return out
+	}
+	steps, ok := w.iterate(bound)
+	if !ok {
+		for i := range out {
+			out[i].ok = false
+		}
+		return out
+	}
+	smallest, largest := w.check(out, estimate)
+	for i := range out {
+		if !out[i].ok {
+			continue
+		}
+		info := PolarInfo{
+			Smallest:   math.Ldexp(smallest[i], exps[i]),
+			Largest:    math.Ldexp(largest[i], exps[i]),
+			Rank:       w.n,
+			Method:     PolarIteration,
+			Iterations: steps,
+			Estimated:  estimate,
+		}
+		info.Cond = info.Largest / info.Smallest
+		if math.IsInf(info.Largest, 0) || !(info.Smallest > 0) {
+			out[i].ok = false
+			continue
+		}
+		out[i].info = info
+		out[i].q = mat.NewDense(w.n, w.n, nil)
+		w.store(out[i].q, w.x, i)
+	}
+	return out
+}
+
+// fill puts the matrices, scaled by powers of two, in w.m, and scaled to a norm
+// below 1 and deflated in w.x. Lanes without a matrix, and those with the zero
+// matrix, get the identity.
+func (w *polarLanes) fill(m []*mat.Dense, out []laneResult) (exps [maxLanes]int) {
+	scaled, x := mat.NewDense(w.n, w.n, nil), mat.NewDense(w.n, w.n, nil)
+	for lane := range w.width {
+		largest := 0.0
+		if lane < len(m) {
+			for i := range w.n {
+				for _, v := range m[lane].RawRowView(i) {
+					largest = max(largest, math.Abs(v))
+				}
+			}
+		}
+		scaled.Zero()
+		if largest == 0 {
+			for i := range w.n {
+				scaled.Set(i, i, 1)
+			}
+		} else {
+			out[lane].ok = true
+			_, exps[lane] = math.Frexp(largest)
+			for i := range w.n {
+				shift(scaled.RawRowView(i), m[lane].RawRowView(i), -exps[lane])
+			}
+		}
+		x.Copy(scaled)
+		deflate(x)
+		w.load(w.m, lane, scaled, 1)
+		w.load(w.x, lane, x, 1/normBound(x))
+	}
+	return exps
+}
+
+// lowerBound puts XᵀX − I in w.g and about the right singular vectors of the
+// smallest singular values in w.v, and returns a lower bound of the singular
+// values of all lanes that are not too ill-conditioned. Those become the
+// identity.
+func (w *polarLanes) lowerBound(out []laneResult) (bound float64, any bool) {
+	for {
+		w.product(1, w.x.t(), w.x, 0, laneMatrix{}, w.g, true)
+		copy(w.chol.r.data, w.g.data)
+		w.chol.factor()
+		w.chol.invert(w.p)
+		norm := w.dots(w.n*w.n, w.p.data, w.p.data)
+		again := false
+		bound = 1
+		for i := range w.width {
+			ell := 1 / math.Sqrt(norm[i])
+			if ell > minBound && !w.chol.bad[i] {
+				bound = min(bound, ell)
+				continue
+			}
+			if i < len(out) {
+				out[i].ok = false
+			}
+			w.identity(i)
+			again = true
+		}
+		if !again {
+			break
+		}
+	}
+	w.addDiagonal(w.g, -1)
+	for i, v := range start(w.n) {
+		for lane := range w.width {
+			w.v[i*w.width+lane] = v
+		}
+	}
+	w.inverse(3)
+	for _, r := range out {
+		any = any || r.ok
+	}
+	return bound, any
+}
+
+// identity replaces the matrices of a lane.
+func (w *polarLanes) identity(lane int) {
+	for i := range w.n {
+		for j := range w.n {
+			v := 0.0
+			if i == j {
+				v = 1
+			}
+			w.m.at(i, j).data[lane], w.x.at(i, j).data[lane] = v, v
+		}
+	}
+}
+
+// inverse makes rounds of inverse iteration on w.v with R⁻¹ in w.p, and returns
+// the estimates of the smallest eigenvalues of RᵀR.
+func (w *polarLanes) inverse(rounds int) (smallest [maxLanes]float64) {
+	w.normalise(w.v)
+	for range rounds {
+		w.triangleVector(w.p.t(), true, w.v, w.u)
+		w.triangleVector(w.p, false, w.u, w.v)
+		smallest = w.normalise(w.v)
+	}
+	for i := range w.width {
+		smallest[i] = 1 / smallest[i]
+	}
+	return smallest
+}
+
+// iterate leaves the polar factors in w.x. It begins with XᵀX − I in w.g.
+func (w *polarLanes) iterate(bound float64) (steps int, ok bool) {
+	n := float64(w.n)
+	limit := 4 * n * n
+	for steps = 1; steps <= maxPolarSteps; steps++ {
+		if steps > 1 {
+			w.product(1, w.x.t(), w.x, 0, laneMatrix{}, w.g, true)
+			w.addDiagonal(w.g, -1)
+		}
+		if bound < halleyBelow {
+			if bound, ok = w.halley(bound, limit); !ok {
+				return 0, false
+			}
+			continue
+		}
+		off := 0.0
+		for _, square := range w.dots(w.n*w.n, w.g.data, w.g.data) {
+			off = max(off, math.Sqrt(square))
+			if math.IsNaN(square) {
+				return 0, false
+			}
+		}
+		// Each of n singular values is in [bound, 1], or bound was wrong.
+		if off > math.Sqrt(n)*(1-bound*bound)*1.01+1e-8 {
+			bound /= 50
+			continue
+		}
+		next, weights := polynomialStep(bound, off)
+		w.polynomial(weights)
+		bound = next
+		if off < lastStep {
+			return steps, true
+		}
+	}
+	return 0, false
+}
+
+// halley is the step of [polarWork.halley], with E = XᵀX − I in w.g:
+//
+//	I + c XᵀX = (1 + c) I + c E
+func (w *polarLanes) halley(bound, limit float64) (next float64, ok bool) {
+	a, b, c := halleyWeights(bound, limit)
+	for i, v := range w.g.data {
+		w.chol.r.data[i] = c * v
+	}
+	w.addDiagonal(w.chol.r, 1+c)
+	w.chol.factor()
+	for i := range w.width {
+		if w.chol.bad[i] {
+			return 0, false
+		}
+	}
+	w.chol.solve(a-b/c, b/c, w.x, w.y, w.p)
+	return min(1, bound*(a+b*bound*bound)/(1+c*bound*bound)), true
+}
+
+// polynomial computes X ← X (a I + b G + c G²), G = XᵀX = I + E with E in w.g:
+//
+//	a I + b G + c G² = (a + b + c) I + (b + 2c) E + c E²
+func (w *polarLanes) polynomial(weights [3]float64) {
+	a, b, c := weights[0], weights[1], weights[2]
+	w.product(c, w.g, w.g, b+2*c, w.g, w.p, true)
+	w.addDiagonal(w.p, a+b+c)
+	w.product(1, w.x, w.p, 0, laneMatrix{}, w.y, false)
+	w.x, w.y = w.y, w.x
+}
+
+// check holds, as [polarWork.check] does, that QᵀM is symmetric and positive
+// definite, and returns the extreme singular values.
+func (w *polarLanes) check(out []laneResult, estimate bool) (smallest, largest [maxLanes]float64) {
+	// H in w.g. Tiles above the diagonal are subtracted from the mirror image of
+	// those below, and the skew part goes to w.p.
+	none := laneMatrix{}
+	clear(w.p.data)
+	for i := range w.tiles() {
+		i0, rows := w.span(i)
+		for j := range i {
+			j0, cols := w.span(j)
+			hij := w.g.at(i0, j0)
+			w.multiply(rows, cols, w.n, 1, w.x.at(0, i0).t(), w.m.at(0, j0), 0, none, hij, w.g.at(j0, i0))
+			w.multiply(cols, rows, w.n, 1, w.x.at(0, j0).t(), w.m.at(0, i0), -1, hij.t(), w.p.at(j0, i0), none)
+		}
+		hii := w.g.at(i0, i0)
+		w.multiply(rows, rows, w.n, 1, w.x.at(0, i0).t(), w.m.at(0, i0), 0, none, hii, none)
+		w.multiply(rows, rows, w.n, 1, w.x.at(0, i0).t(), w.m.at(0, i0), -1, hii.t(), w.p.at(i0, i0), none)
+	}
+	skew := w.dots(w.n*w.n, w.p.data, w.p.data)
+	size := w.dots(w.n*w.n, w.g.data, w.g.data)
+	copy(w.chol.r.data, w.g.data)
+	w.chol.factor()
+	for i := range out {
+		if !(math.Sqrt(skew[i]) <= 16*float64(w.n)*Eps*math.Sqrt(size[i])) || w.chol.bad[i] {
+			out[i].ok = false
+		}
+	}
+	if !estimate {
+		h := mat.NewDense(w.n, w.n, nil)
+		for i := range out {
+			if !out[i].ok {
+				continue
+			}
+			w.store(h, w.g, i)
+			values, _, ok := eigSym(h.RawMatrix().Data, w.n, 0, w.n, false)
+			if ok = ok && values[0] > 0; ok {
+				smallest[i], largest[i] = values[0], values[w.n-1]
+			}
+			out[i].ok = ok
+		}
+		return smallest, largest
+	}
+	w.chol.invert(w.p)
+	smallest = w.inverse(2)
+	for i, v := range start(w.n) {
+		for lane := range w.width {
+			w.v[i*w.width+lane] = v
+		}
+	}
+	for range 8 { // power iteration; the last length is that of H v
+		w.normalise(w.v)
+		w.vector(w.g, w.v, w.u)
+		w.v, w.u = w.u, w.v
+	}
+	return smallest, w.normalise(w.v)
+}
