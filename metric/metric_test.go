@@ -2,6 +2,7 @@ package metric_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -34,47 +35,72 @@ type known struct {
 	}
 }
 
-// TestKnownAnswers compares with scikit-learn.
-func TestKnownAnswers(t *testing.T) {
-	data, err := os.ReadFile("testdata/known.json")
+// read is a file of known answers.
+func read[T any](t *testing.T, name string) T {
+	t.Helper()
+	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var k known
-	if err := json.Unmarshal(data, &k); err != nil {
+	var v T
+	if err := json.Unmarshal(data, &v); err != nil {
 		t.Fatal(err)
 	}
+	return v
+}
+
+// dense is the matrix of these rows.
+func dense(rows [][]float64) *mat.Dense {
+	m := mat.NewDense(len(rows), len(rows[0]), nil)
+	for i, row := range rows {
+		m.SetRow(i, row)
+	}
+	return m
+}
+
+// near wants no error and a figure within rounding: both sides add up to 200
+// terms of at most max(1, |want|) times a few roundings of 1.1e-16.
+func near(t *testing.T, what string, got float64, err error, want float64) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+	} else if !(math.Abs(got-want) <= 1e-13*max(1, math.Abs(want))) {
+		t.Errorf("%s = %.17g, want %.17g", what, got, want)
+	}
+}
+
+// nearAll is near for each of several.
+func nearAll(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d figures, want %d", what, len(got), len(want))
+		return
+	}
+	for i := range got {
+		near(t, fmt.Sprintf("%s %d", what, i), got[i], nil, want[i])
+	}
+}
+
+// TestKnownAnswers compares with scikit-learn.
+func TestKnownAnswers(t *testing.T) {
+	k := read[known](t, "testdata/known.json")
 	if len(k.Cases) != 3 {
 		t.Fatalf("%d cases, want 3", len(k.Cases))
 	}
 	for _, c := range k.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			prob := mat.NewDense(len(c.Probability), 3, nil)
-			for i, row := range c.Probability {
-				prob.SetRow(i, row)
-			}
-			check := func(what string, want float64, got float64, err error) {
-				t.Helper()
-				if err != nil {
-					t.Errorf("%s: %v", what, err)
-				}
-				// Both sides add up to 200 rounded terms: 200 eps = 4e-14.
-				if math.Abs(got-want) > 1e-13*max(1, math.Abs(want)) {
-					t.Errorf("%s = %.16g, scikit-learn has %.16g", what, got, want)
-				}
-			}
 			got, err := metric.ROCAUC(c.Positive, c.Score)
-			check("ROCAUC", c.AUC, got, err)
+			near(t, "ROCAUC", got, err, c.AUC)
 			got, err = metric.Accuracy(c.Truth, c.Guess)
-			check("Accuracy", c.Accuracy, got, err)
-			got, err = metric.LogLoss(c.Truth, prob)
-			check("LogLoss", c.LogLoss, got, err)
+			near(t, "Accuracy", got, err, c.Accuracy)
+			got, err = metric.LogLoss(c.Truth, dense(c.Probability))
+			near(t, "LogLoss", got, err, c.LogLoss)
 			got, err = metric.RMSE(c.Y, c.Predicted)
-			check("RMSE", c.RMSE, got, err)
+			near(t, "RMSE", got, err, c.RMSE)
 			got, err = metric.MAE(c.Y, c.Predicted)
-			check("MAE", c.MAE, got, err)
+			near(t, "MAE", got, err, c.MAE)
 			got, err = metric.R2(c.Y, c.Predicted)
-			check("R2", c.R2, got, err)
+			near(t, "R2", got, err, c.R2)
 		})
 	}
 }

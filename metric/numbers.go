@@ -3,6 +3,8 @@ package metric
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // RMSE is the root of the mean squared error,
@@ -38,7 +40,8 @@ func MAE(truth, predicted []float64) (float64, error) {
 //	1 − Σ (yᵢ − ŷᵢ)² / Σ (yᵢ − ȳ)²
 //
 // 1 for perfect predictions, 0 for predicting the mean, negative for worse.
-// It is undefined, and an error, when all true values are equal.
+// It is undefined ([ErrUndefined]) when all true values are equal; scikit-learn
+// gives 1 or 0 there.
 func R2(truth, predicted []float64) (float64, error) {
 	if err := checkNumbers("r2", truth, predicted); err != nil {
 		return 0, err
@@ -55,7 +58,7 @@ func R2(truth, predicted []float64) (float64, error) {
 		varies = varies || y != truth[0]
 	}
 	if !varies || total == 0 {
-		return 0, fmt.Errorf("metric: r2 of %d equal true values, want at least two different ones", len(truth))
+		return 0, undefined("r2 of %d equal true values, want at least two different ones", len(truth))
 	}
 	return result("r2", 1-(residual/total)*(residual/total))
 }
@@ -70,10 +73,28 @@ func checkNumbers(what string, truth, predicted []float64) error {
 	return checkFinite("predicted value", predicted)
 }
 
-// result refuses a figure that overflowed.
-func result(what string, v float64) (float64, error) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("metric: %s exceeds the largest float64, scale the values down", what)
+// Outputs applies a metric of numbers to each column of truth and predicted,
+// both n × q, and returns the q figures. Their mean is scikit-learn's
+// multioutput="uniform_average", also of the RMSE.
+//
+//	r2, err := metric.Outputs(metric.R2, truth, predicted)
+func Outputs(of func(truth, predicted []float64) (float64, error), truth, predicted *mat.Dense) ([]float64, error) {
+	n, q := dims(truth)
+	rows, columns := dims(predicted)
+	if err := checkLengths("outputs", n, rows); err != nil {
+		return nil, err
 	}
-	return v, nil
+	if q != columns {
+		return nil, fmt.Errorf("metric: outputs of %d true and %d predicted columns, want as many of each", q, columns)
+	}
+	out := make([]float64, q)
+	y, p := make([]float64, n), make([]float64, n)
+	for j := range out {
+		v, err := of(mat.Col(y, j, truth), mat.Col(p, j, predicted))
+		if err != nil {
+			return nil, fmt.Errorf("metric: outputs, column %d: %w", j+1, err)
+		}
+		out[j] = v
+	}
+	return out, nil
 }
