@@ -22,18 +22,45 @@ func (res *Result) procrustes(in *input, z *mat.Dense) (seen []float64, err erro
 	seen = make([]float64, c)
 	res.G = make([]*mat.Dense, c)
 	res.Ranks, res.Conds = make([]int, c), make([]float64, c)
-	err = in.each(func(i int) error {
-		g, info, square, err := in.polarOne(i, z)
-		if err != nil {
-			return err
-		}
-		if info.Rank == min(g.Dims()) {
-			seen[i] = ratio(info.Smallest, math.Sqrt(square))
-		}
-		res.G[i], res.Ranks[i], res.Conds[i] = g, info.Rank, info.Cond
-		return nil
+	runs := in.runs(z)
+	err = parallel(in.opt.Workers, len(runs), func(k int) error {
+		return res.procrustesRun(in, runs[k][0], runs[k][1], z, seen)
 	})
 	return seen, err
+}
+
+// runs divides the parties into runs from ≤ i < to whose polar factors are found
+// together.
+func (in *input) runs(z *mat.Dense) [][2]int {
+	_, d := z.Dims()
+	for _, l := range in.cols {
+		if l != d {
+			return linalg.PolarRuns(len(in.a), 0)
+		}
+	}
+	return linalg.PolarRuns(len(in.a), d)
+}
+
+// procrustesRun is procrustes for the parties from ≤ i < to.
+func (res *Result) procrustesRun(in *input, from, to int, z *mat.Dense, seen []float64) error {
+	m, squares, info := make([]*mat.Dense, to-from), make([]float64, to-from), make([]linalg.PolarInfo, to-from)
+	for k := range m {
+		m[k], squares[k] = in.against(from+k, z)
+		if err := in.finite(from+k, squares[k]); err != nil {
+			return err
+		}
+	}
+	g := res.G[from:to]
+	if at, err := linalg.PolarBatch(g, info, m, linalg.PolarOptions{Estimate: in.opt.NoResidual}); err != nil {
+		return fmt.Errorf("align: A_%dᵀZ: %v", from+at+1, err)
+	}
+	for k, i := range info {
+		if i.Rank == min(g[k].Dims()) {
+			seen[from+k] = ratio(i.Smallest, math.Sqrt(squares[k]))
+		}
+		res.Ranks[from+k], res.Conds[from+k] = i.Rank, i.Cond
+	}
+	return nil
 }
 
 // polarOne returns polar(A_iᵀZ) and ‖A_i‖_F². Singular values are estimates with

@@ -21,7 +21,9 @@ type microKernel struct {
 	rows, cols int
 	// halves says that run accepts rows/2 and cols/2 as well.
 	halves bool
-	run    func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
+	// fetch says that prefetch can be called.
+	fetch bool
+	run   func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
 }
 
 // Block sizes: a packed block of B takes 256·512·8 bytes = 1 MiB, that of A
@@ -61,6 +63,7 @@ func (o operand) panel(i int) (first *float64, rowStride, colStride uintptr) {
 type packs struct {
 	a, b []float64
 	cell *[maxCell]float64
+	sum  []float64 // of gemmTall
 }
 
 var packPool = sync.Pool{New: func() any {

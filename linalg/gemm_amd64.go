@@ -23,6 +23,11 @@ func kernel12x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *
 //go:noescape
 func kernel12x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
 
+// prefetch asks for lines of 64 bytes from p on.
+//
+//go:noescape
+func prefetch(p *float64, lines int)
+
 // kernels lists the micro-kernels that this processor can run, the fastest
 // first. x/sys/cpu reports a feature only if the operating system saves its
 // registers.
@@ -30,7 +35,7 @@ func kernels() []*microKernel {
 	var ks []*microKernel
 	if cpu.X86.HasAVX512F {
 		ks = append(ks, &microKernel{
-			name: "AVX-512", lanes: 8, rows: 12, cols: 16, halves: true,
+			name: "AVX-512", lanes: 8, rows: 12, cols: 16, halves: true, fetch: true,
 			run: func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr) {
 				switch {
 				case rows == 12 && cols == 16:
@@ -47,7 +52,7 @@ func kernels() []*microKernel {
 	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		ks = append(ks, &microKernel{
-			name: "AVX2", lanes: 4, rows: 6, cols: 8,
+			name: "AVX2", lanes: 4, rows: 6, cols: 8, fetch: true,
 			run: func(_, _, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr) {
 				kernel6x8(k, a, ars, acs, b, bs, c, cs, alpha, add)
 			},

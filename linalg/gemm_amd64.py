@@ -108,9 +108,28 @@ def kernel(name, rows, vectors, v, width):
     return "\n".join(out)
 
 
+PREFETCH = """\
+// func prefetch(p *float64, lines int)
+TEXT ·prefetch(SB), NOSPLIT, $0-16
+	MOVQ  p+0(FP), SI
+	MOVQ  lines+8(FP), CX
+	TESTQ CX, CX
+	JZ    end
+
+one:
+	PREFETCHT0 (SI)
+	ADDQ       $64, SI
+	DECQ       CX
+	JNZ        one
+
+end:
+	RET
+"""
+
 here = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(here, "gemm_amd64.s"), "w") as f:
     parts = [HEADER, kernel("kernel6x8", 6, 2, "Y", 32)]
     parts += [kernel("kernel12x16", 12, 2, "Z", 64), kernel("kernel12x8", 12, 1, "Z", 64)]
     parts += [kernel("kernel6x16", 6, 2, "Z", 64), kernel("kernel6x8z", 6, 1, "Z", 64)]
+    parts.append(PREFETCH)
     f.write("\n".join(parts).rstrip() + "\n")

@@ -854,3 +854,19 @@ set:
 	VMOVUPD Z0, (DX)
 	VZEROUPPER
 	RET
+
+// func prefetch(p *float64, lines int)
+TEXT ·prefetch(SB), NOSPLIT, $0-16
+	MOVQ  p+0(FP), SI
+	MOVQ  lines+8(FP), CX
+	TESTQ CX, CX
+	JZ    end
+
+one:
+	PREFETCHT0 (SI)
+	ADDQ       $64, SI
+	DECQ       CX
+	JNZ        one
+
+end:
+	RET

@@ -49,9 +49,13 @@ func (kb kernelBLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a 
 // product adds α op(A) op(B) to C, or puts it there unless add, with as many
 // goroutines as are worth it.
 func (kb kernelBLAS) product(m, n, k int, alpha float64, a, b operand, add bool, c []float64, ldc int) {
+	gemm := kb.mk.gemm
+	if kb.mk.isTall(m, n, k, a, b) {
+		gemm = kb.mk.gemmTall
+	}
 	parts := min(threads(), m*n*k/splitProduct)
 	if parts <= 1 {
-		kb.mk.gemm(m, n, k, alpha, a, b, add, c, ldc)
+		gemm(m, n, k, alpha, a, b, add, c, ldc)
 		return
 	}
 	var wg sync.WaitGroup
@@ -64,9 +68,9 @@ func (kb kernelBLAS) product(m, n, k int, alpha float64, a, b operand, add bool,
 		w := min(step, size-at)
 		wg.Go(func() {
 			if byRows {
-				kb.mk.gemm(w, n, k, alpha, a.at(at, 0), b, add, c[at*ldc:], ldc)
+				gemm(w, n, k, alpha, a.at(at, 0), b, add, c[at*ldc:], ldc)
 			} else {
-				kb.mk.gemm(m, w, k, alpha, a, b.at(0, at), add, c[at:], ldc)
+				gemm(m, w, k, alpha, a, b.at(0, at), add, c[at:], ldc)
 			}
 		})
 	}

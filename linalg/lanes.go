@@ -37,6 +37,7 @@ type laneKernel struct {
 	tile  int // rows of the larger tile
 	run   func(rows, cols int, t *laneTile)
 	dot   func(n int, x, y, sum *float64)
+	scale func(n int, f, x *float64)
 }
 
 const maxLanes, maxTile = 8, 5
@@ -65,11 +66,12 @@ func (m laneMatrix) at(i, j int) laneMatrix {
 	return laneMatrix{m.data[i*m.row+j*m.col:], m.row, m.col}
 }
 
-// lanes are the sizes of a batch.
+// lanes are the sizes of a batch, for one goroutine.
 type lanes struct {
 	*laneKernel
 	n     int
-	edges []int // 0, …, n: where tiles begin
+	edges []int    // 0, …, n: where tiles begin
+	call  laneTile // of multiply, here so that it is not allocated anew
 }
 
 // fits tells whether n can be cut into tiles; from tile (tile − 1) on every n can.
@@ -110,11 +112,10 @@ const wordBytes = 8
 // multiply sets c (rows × cols) to α A B + β D over k steps, and t, if it has
 // data, to its transpose; d may be without data for β = 0.
 func (l *lanes) multiply(rows, cols, k int, alpha float64, a, b laneMatrix, beta float64, d, c, t laneMatrix) {
-	call := laneTile{
-		k: k,
-		c: &c.data[0], cr: uintptr(wordBytes * c.row), cc: uintptr(wordBytes * c.col),
-		alpha: alpha, beta: beta,
-	}
+	call := &l.call
+	call.k, call.alpha, call.beta = k, alpha, beta
+	call.c, call.cr, call.cc = &c.data[0], uintptr(wordBytes*c.row), uintptr(wordBytes*c.col)
+	call.d, call.t = nil, nil
 	if k > 0 {
 		call.a, call.ar, call.ak = &a.data[0], uintptr(wordBytes*a.row), uintptr(wordBytes*a.col)
 		call.b, call.bk, call.bc = &b.data[0], uintptr(wordBytes*b.row), uintptr(wordBytes*b.col)
@@ -125,7 +126,7 @@ func (l *lanes) multiply(rows, cols, k int, alpha float64, a, b laneMatrix, beta
 	if t.data != nil {
 		call.t = &t.data[0]
 	}
-	l.run(rows, cols, &call)
+	l.run(rows, cols, call)
 }
 
 // product sets c to α A B + β D. With symmetric, only tiles on and above the
@@ -151,6 +152,23 @@ func (l *lanes) product(alpha float64, a, b laneMatrix, beta float64, d, c laneM
 	}
 }
 
+// update sets c to β D + A Bᵀ for vectors A and B of n lanes, or without A to β D.
+func (l *lanes) update(beta float64, d laneMatrix, a, b []float64, c laneMatrix) {
+	k := min(1, len(a))
+	av, bv := laneMatrix{a, l.width, l.width}, laneMatrix{b, l.width, l.width}
+	for i := range l.tiles() {
+		i0, rows := l.span(i)
+		for j := range l.tiles() {
+			j0, cols := l.span(j)
+			var ai, bj laneMatrix
+			if k > 0 {
+				ai, bj = av.at(i0, 0), bv.at(0, j0)
+			}
+			l.multiply(rows, cols, k, 1, ai, bj, beta, d.at(i0, j0), c.at(i0, j0), laneMatrix{})
+		}
+	}
+}
+
 // addDiagonal adds s to the diagonal of m.
 func (l *lanes) addDiagonal(m laneMatrix, s float64) {
 	for i := range l.n {
@@ -167,23 +185,46 @@ func (l *lanes) dots(n int, x, y []float64) (sum [maxLanes]float64) {
 	return sum
 }
 
-// load puts f M, n × n, into a lane.
-func (l *lanes) load(dst laneMatrix, lane int, m *mat.Dense, f float64) {
+// load fills m with f_w M_w, all n × n, or 0 where there is no matrix.
+func (l *lanes) load(dst laneMatrix, m []*mat.Dense, f [maxLanes]float64) {
+	zero := make([]float64, l.n)
+	var rows [maxLanes][]float64
 	for i := range l.n {
-		row := dst.data[i*dst.row+lane:]
-		for j, v := range m.RawRowView(i) {
-			row[j*l.width] = v * f
+		for w := range l.width {
+			rows[w] = zero
+			if w < len(m) && m[w] != nil {
+				rows[w] = m[w].RawRowView(i)
+			}
+		}
+		out := dst.data[i*dst.row:][:l.n*l.width]
+		for w := 0; w < l.width; w += 4 {
+			r0, r1, r2, r3 := rows[w][:l.n], rows[w+1][:l.n], rows[w+2][:l.n], rows[w+3][:l.n]
+			f0, f1, f2, f3 := f[w], f[w+1], f[w+2], f[w+3]
+			for j := range r0 {
+				*(*[4]float64)(out[j*l.width+w:]) = [4]float64{f0 * r0[j], f1 * r1[j], f2 * r2[j], f3 * r3[j]}
+			}
 		}
 	}
 }
 
-// store copies a lane to m (n × n).
-func (l *lanes) store(m *mat.Dense, src laneMatrix, lane int) {
+// store copies the lanes to matrices, n × n; those that are nil are left out.
+func (l *lanes) store(m []*mat.Dense, src laneMatrix) {
+	spare := make([]float64, l.n)
+	var rows [maxLanes][]float64
 	for i := range l.n {
-		row := src.data[i*src.row+lane:]
-		dst := m.RawRowView(i)
-		for j := range dst {
-			dst[j] = row[j*l.width]
+		for w := range l.width {
+			rows[w] = spare
+			if w < len(m) && m[w] != nil {
+				rows[w] = m[w].RawRowView(i)
+			}
+		}
+		in := src.data[i*src.row:][:l.n*l.width]
+		for w := 0; w < l.width; w += 4 {
+			r0, r1, r2, r3 := rows[w][:l.n], rows[w+1][:l.n], rows[w+2][:l.n], rows[w+3][:l.n]
+			for j := range r0 {
+				v := (*[4]float64)(in[j*l.width+w:])
+				r0[j], r1[j], r2[j], r3[j] = v[0], v[1], v[2], v[3]
+			}
 		}
 	}
 }
@@ -376,10 +417,11 @@ func (l *lanes) normalise(x []float64) [maxLanes]float64 {
 			f[w] = 1 / length[w]
 		}
 	}
-	for i := 0; i < l.n*l.width; i += l.width {
-		for w, v := range x[i:][:l.width] {
-			x[i+w] = v * f[w]
-		}
-	}
+	l.times(f, x)
 	return length
+}
+
+// times multiplies each lane of x by its factor.
+func (l *lanes) times(f [maxLanes]float64, x []float64) {
+	l.scale(len(x)/l.width, &f[0], &x[0])
 }

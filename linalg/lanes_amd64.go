@@ -26,6 +26,9 @@ func ztile4x1(t *laneTile)
 func zdot(n int, x, y, sum *float64)
 
 //go:noescape
+func zscale(n int, f, x *float64)
+
+//go:noescape
 func ytile3x3(t *laneTile)
 
 //go:noescape
@@ -46,12 +49,15 @@ func ytile2x1(t *laneTile)
 //go:noescape
 func ydot(n int, x, y, sum *float64)
 
+//go:noescape
+func yscale(n int, f, x *float64)
+
 // laneKernels lists what this processor can run, the widest first.
 func laneKernels() []*laneKernel {
 	var ks []*laneKernel
 	if cpu.X86.HasAVX512F {
 		ks = append(ks, &laneKernel{
-			width: 8, tile: 5, dot: zdot,
+			width: 8, tile: 5, dot: zdot, scale: zscale,
 			run: func(rows, cols int, t *laneTile) {
 				switch {
 				case rows == 5 && cols == 5:
@@ -72,7 +78,7 @@ func laneKernels() []*laneKernel {
 	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		ks = append(ks, &laneKernel{
-			width: 4, tile: 3, dot: ydot,
+			width: 4, tile: 3, dot: ydot, scale: yscale,
 			run: func(rows, cols int, t *laneTile) {
 				switch {
 				case rows == 3 && cols == 3:

@@ -92,6 +92,14 @@ def dot(name, v, width):
     return "\n".join(out)
 
 
+def scale(name, v, width):
+    out = [f"// func {name}(n int, f, x *float64)", f"TEXT ·{name}(SB), NOSPLIT, $0-24",
+           "\tMOVQ n+0(FP), CX", "\tMOVQ f+8(FP), SI", "\tMOVQ x+16(FP), DI", f"\tVMOVUPD (SI), {v}0",
+           "\tTESTQ CX, CX", "\tJZ   end", "", "one:", f"\tVMULPD (DI), {v}0, {v}1", f"\tVMOVUPD {v}1, (DI)",
+           f"\tADDQ ${width}, DI", "\tDECQ CX", "\tJNZ  one", "", "end:", "\tVZEROUPPER", "\tRET", ""]
+    return "\n".join(out)
+
+
 here = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(here, "lanes_amd64.s"), "w") as f:
     parts = [HEADER]
@@ -99,5 +107,5 @@ with open(os.path.join(here, "lanes_amd64.s"), "w") as f:
         letter = v.lower()
         for rows in (top, top - 1):
             parts += [tile(f"{letter}tile{rows}x{cols}", rows, cols, v) for cols in (top, top - 1, 1)]
-        parts.append(dot(f"{letter}dot", v, width))
+        parts += [dot(f"{letter}dot", v, width), scale(f"{letter}scale", v, width)]
     f.write("\n".join(parts).rstrip() + "\n")

@@ -986,6 +986,26 @@ end:
 	VZEROUPPER
 	RET
 
+// func zscale(n int, f, x *float64)
+TEXT ·zscale(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), CX
+	MOVQ f+8(FP), SI
+	MOVQ x+16(FP), DI
+	VMOVUPD (SI), Z0
+	TESTQ CX, CX
+	JZ   end
+
+one:
+	VMULPD (DI), Z0, Z1
+	VMOVUPD Z1, (DI)
+	ADDQ $64, DI
+	DECQ CX
+	JNZ  one
+
+end:
+	VZEROUPPER
+	RET
+
 // func ytile3x3(t *laneTile)
 TEXT ·ytile3x3(SB), NOSPLIT, $0-8
 	MOVQ t+0(FP), AX
@@ -1535,5 +1555,25 @@ end:
 	VADDPD Y3, Y2, Y2
 	VADDPD Y2, Y0, Y0
 	VMOVUPD Y0, (DX)
+	VZEROUPPER
+	RET
+
+// func yscale(n int, f, x *float64)
+TEXT ·yscale(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), CX
+	MOVQ f+8(FP), SI
+	MOVQ x+16(FP), DI
+	VMOVUPD (SI), Y0
+	TESTQ CX, CX
+	JZ   end
+
+one:
+	VMULPD (DI), Y0, Y1
+	VMOVUPD Y1, (DI)
+	ADDQ $32, DI
+	DECQ CX
+	JNZ  one
+
+end:
 	VZEROUPPER
 	RET

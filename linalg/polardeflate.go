@@ -22,7 +22,7 @@ import (
 // are exact to rounding after a few, so that the change is within the rounding
 // of M itself.
 func deflate(m *mat.Dense) {
-	const rounds, worthwhile = 5, 10
+	const rounds = 5
 	n, _ := m.Dims()
 	if n < smallPolar {
 		return
@@ -35,7 +35,7 @@ func deflate(m *mat.Dense) {
 		impl.Dscal(n, 1/impl.Dnrm2(n, v, 1), v, 1)
 		impl.Dgemv(blas.NoTrans, n, n, 1, raw.Data, n, v, 1, 0, u, 1)
 		s := impl.Dnrm2(n, u, 1)
-		rest := max(3*math.Sqrt(max(0, norm*norm-s*s)/float64(n)), s/float64(4*n))
+		rest := deflated(s, norm, n)
 		if s == 0 || round > 0 && s < worthwhile*rest {
 			return
 		}
@@ -50,4 +50,12 @@ func deflate(m *mat.Dense) {
 		impl.Daxpy(n, s, v, 1, w, 1)
 		v = w
 	}
+}
+
+// worthwhile is the factor s₁/t from which deflation is.
+const worthwhile = 10
+
+// deflated is t for the largest singular value s and ‖M‖_F = norm.
+func deflated(s, norm float64, n int) float64 {
+	return max(3*math.Sqrt(max(0, norm*norm-s*s)/float64(n)), s/float64(4*n))
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -32,7 +33,7 @@ type polarLanes struct {
 	*lanes
 	m, x, g, p, y laneMatrix
 	chol          *laneCholesky
-	v, u          []float64 // vectors of n lanes
+	v, u, z, t    []float64 // vectors of n lanes
 }
 
 // lanePools has a pool of *polarLanes for each order.
@@ -42,7 +43,8 @@ func newPolarLanes(k *laneKernel, n int) *polarLanes {
 	l := newLanes(k, n)
 	return &polarLanes{
 		lanes: l, m: l.matrix(), x: l.matrix(), g: l.matrix(), p: l.matrix(), y: l.matrix(),
-		chol: l.newCholesky(), v: make([]float64, n*k.width), u: make([]float64, n*k.width),
+		chol: l.newCholesky(),
+		v:    make([]float64, n*k.width), u: make([]float64, n*k.width), z: make([]float64, n*k.width), t: make([]float64, n*k.width),
 	}
 }
 
@@ -65,7 +67,7 @@ func (k *laneKernel) polarBatch(m []*mat.Dense, estimate bool) []laneResult {
 
 func (w *polarLanes) run(m []*mat.Dense, estimate bool) []laneResult {
 	out := make([]laneResult, len(m))
-	exps := w.fill(m, out)
+	norms := w.fill(m, out)
 	bound, ok := w.lowerBound(out)
 	if !ok {
 		return out
@@ -78,68 +80,105 @@ func (w *polarLanes) run(m []*mat.Dense, estimate bool) []laneResult {
 		return out
 	}
 	smallest, largest := w.check(out, estimate)
+	q := make([]*mat.Dense, len(m))
 	for i := range out {
-		if !out[i].ok {
-			continue
-		}
 		info := PolarInfo{
-			Smallest:   math.Ldexp(smallest[i], exps[i]),
-			Largest:    math.Ldexp(largest[i], exps[i]),
+			Smallest:   smallest[i] * norms[i],
+			Largest:    largest[i] * norms[i],
 			Rank:       w.n,
 			Method:     PolarIteration,
 			Iterations: steps,
 			Estimated:  estimate,
 		}
 		info.Cond = info.Largest / info.Smallest
-		if math.IsInf(info.Largest, 0) || !(info.Smallest > 0) {
-			out[i].ok = false
-			continue
-		}
 		out[i].info = info
-		out[i].q = mat.NewDense(w.n, w.n, nil)
-		w.store(out[i].q, w.x, i)
+		if out[i].ok {
+			q[i] = mat.NewDense(w.n, w.n, nil)
+			out[i].q = q[i]
+		}
 	}
+	w.store(q, w.x)
 	return out
 }
 
-// fill puts the matrices, scaled by powers of two, in w.m, and scaled to a norm
-// below 1 and deflated in w.x. Lanes without a matrix, and those with the zero
-// matrix, get the identity.
-func (w *polarLanes) fill(m []*mat.Dense, out []laneResult) (exps [maxLanes]int) {
-	scaled, x := mat.NewDense(w.n, w.n, nil), mat.NewDense(w.n, w.n, nil)
-	for lane := range w.width {
-		largest := 0.0
-		if lane < len(m) {
-			for i := range w.n {
-				for _, v := range m[lane].RawRowView(i) {
-					largest = max(largest, math.Abs(v))
-				}
-			}
+// fill puts the matrices in w.m, scaled so that the deflated matrix, in w.x, has
+// the norm ‖X‖_F = 1, and returns the factors. A matrix of extreme size is left
+// out.
+func (w *polarLanes) fill(m []*mat.Dense, out []laneResult) (norms [maxLanes]float64) {
+	impl := blas64.Implementation()
+	var f [maxLanes]float64
+	for i := range m {
+		raw := m[i].RawMatrix()
+		square := 0.0
+		for r := range w.n {
+			row := raw.Data[r*raw.Stride:][:w.n]
+			square += impl.Ddot(w.n, row, 1, row, 1)
 		}
-		scaled.Zero()
-		if largest == 0 {
-			for i := range w.n {
-				scaled.Set(i, i, 1)
-			}
-		} else {
-			out[lane].ok = true
-			_, exps[lane] = math.Frexp(largest)
-			for i := range w.n {
-				shift(scaled.RawRowView(i), m[lane].RawRowView(i), -exps[lane])
-			}
+		norms[i] = math.Sqrt(square)
+		if square > 0x1p-800 && square < 0x1p800 {
+			f[i], out[i].ok = 1/norms[i], true
 		}
-		x.Copy(scaled)
-		deflate(x)
-		w.load(w.m, lane, scaled, 1)
-		w.load(w.x, lane, x, 1/normBound(x))
 	}
-	return exps
+	w.load(w.m, m, f)
+	for lane := range w.width {
+		if f[lane] == 0 {
+			w.identity(lane)
+		}
+	}
+	// Deflation; see polardeflate.go. v holds vᵀ, u the vectors M v.
+	const rounds = 5
+	w.begin(w.v)
+	var done, worth [maxLanes]bool
+	var s, rest [maxLanes]float64
+	for round := range rounds {
+		w.normalise(w.v)
+		w.vector(w.m, w.v, w.u)
+		s = w.normalise(w.u)
+		w.vector(w.m.t(), w.u, w.z)
+		pending := false
+		var less [maxLanes]float64
+		for i := range w.width {
+			rest[i] = deflated(s[i], 1, w.n)
+			worth[i] = s[i] >= worthwhile*rest[i]
+			less[i] = -s[i]
+		}
+		// ‖Mᵀu − s v‖
+		copy(w.t, w.v)
+		w.times(less, w.t)
+		for i, v := range w.z {
+			w.t[i] += v
+		}
+		apart := w.dots(w.n, w.t, w.t)
+		for i := range w.width {
+			done[i] = math.Sqrt(apart[i]) <= 4*Eps*s[i]
+			pending = pending || worth[i] && !done[i]
+		}
+		if round > 0 && !pending {
+			break
+		}
+		copy(w.v, w.z)
+	}
+	var lower, grow [maxLanes]float64
+	for i := range w.width {
+		grow[i] = 1
+		if worth[i] && done[i] {
+			lower[i] = rest[i] - s[i]
+			grow[i] = 1 / math.Sqrt(max(0, 1-s[i]*s[i])+rest[i]*rest[i])
+		}
+		norms[i] /= grow[i]
+	}
+	w.normalise(w.v)
+	w.times(lower, w.u)
+	w.update(1, w.m, w.u, w.v, w.x)
+	w.times(grow, w.x.data)
+	w.times(grow, w.m.data)
+	return norms
 }
 
-// lowerBound puts XᵀX − I in w.g and about the right singular vectors of the
-// smallest singular values in w.v, and returns a lower bound of the singular
-// values of all lanes that are not too ill-conditioned. Those become the
-// identity.
+// lowerBound scales w.x anew, puts XᵀX − I in w.g and about the right singular
+// vectors of the smallest singular values in w.v, and returns a lower bound of
+// the singular values of all lanes. Lanes that are too ill-conditioned become
+// the identity.
 func (w *polarLanes) lowerBound(out []laneResult) (bound float64, any bool) {
 	for {
 		w.product(1, w.x.t(), w.x, 0, laneMatrix{}, w.g, true)
@@ -148,7 +187,7 @@ func (w *polarLanes) lowerBound(out []laneResult) (bound float64, any bool) {
 		w.chol.invert(w.p)
 		norm := w.dots(w.n*w.n, w.p.data, w.p.data)
 		again := false
-		bound = 1
+		bound = math.Inf(1)
 		for i := range w.width {
 			ell := 1 / math.Sqrt(norm[i])
 			if ell > minBound && !w.chol.bad[i] {
@@ -165,26 +204,40 @@ func (w *polarLanes) lowerBound(out []laneResult) (bound float64, any bool) {
 			break
 		}
 	}
-	w.addDiagonal(w.g, -1)
-	for i, v := range start(w.n) {
-		for lane := range w.width {
-			w.v[i*w.width+lane] = v
-		}
+	// σ_max(X)² ≤ ‖XᵀX‖_F, which is far below ‖X‖_F² = 1 for all but a matrix of
+	// rank 1.
+	largest := 0.0
+	for _, square := range w.dots(w.n*w.n, w.g.data, w.g.data) {
+		largest = max(largest, math.Sqrt(square))
 	}
+	largest *= 1 + 1e-12
+	w.update(1/math.Sqrt(largest), w.x, nil, nil, w.x)
+	w.update(1/largest, w.g, nil, nil, w.g)
+	w.addDiagonal(w.g, -1)
+	w.begin(w.v)
 	w.inverse(3)
 	for _, r := range out {
 		any = any || r.ok
 	}
-	return bound, any
+	return min(1, bound/math.Sqrt(largest)), any
 }
 
-// identity replaces the matrices of a lane.
+// begin sets every lane of v to the vector that iterations start from.
+func (w *polarLanes) begin(v []float64) {
+	for i, x := range start(w.n) {
+		for lane := range w.width {
+			v[i*w.width+lane] = x
+		}
+	}
+}
+
+// identity replaces the matrices of a lane by I / √n.
 func (w *polarLanes) identity(lane int) {
 	for i := range w.n {
 		for j := range w.n {
 			v := 0.0
 			if i == j {
-				v = 1
+				v = 1 / math.Sqrt(float64(w.n))
 			}
 			w.m.at(i, j).data[lane], w.x.at(i, j).data[lane] = v, v
 		}
@@ -302,13 +355,18 @@ func (w *polarLanes) check(out []laneResult, estimate bool) (smallest, largest [
 		}
 	}
 	if !estimate {
-		h := mat.NewDense(w.n, w.n, nil)
+		h := make([]*mat.Dense, len(out))
+		for i := range out {
+			if out[i].ok {
+				h[i] = mat.NewDense(w.n, w.n, nil)
+			}
+		}
+		w.store(h, w.g)
 		for i := range out {
 			if !out[i].ok {
 				continue
 			}
-			w.store(h, w.g, i)
-			values, _, ok := eigSym(h.RawMatrix().Data, w.n, 0, w.n, false)
+			values, _, ok := eigSym(h[i].RawMatrix().Data, w.n, 0, w.n, false)
 			if ok = ok && values[0] > 0; ok {
 				smallest[i], largest[i] = values[0], values[w.n-1]
 			}
@@ -318,11 +376,7 @@ func (w *polarLanes) check(out []laneResult, estimate bool) (smallest, largest [
 	}
 	w.chol.invert(w.p)
 	smallest = w.inverse(2)
-	for i, v := range start(w.n) {
-		for lane := range w.width {
-			w.v[i*w.width+lane] = v
-		}
-	}
+	w.begin(w.v)
 	for range 8 { // power iteration; the last length is that of H v
 		w.normalise(w.v)
 		w.vector(w.g, w.v, w.u)

@@ -1,0 +1,92 @@
+package linalg
+
+// The product AᵀB of tall matrices, as A_iᵀZ is: k is large, the result small.
+// Each element of A is used only n times after it comes from memory, so what
+// counts is that it comes in time: k is cut into blocks of which A and B fit in
+// the first-level cache together, and while one is multiplied the next of A is
+// fetched, a few lines before each call of the kernel. For 1000 × 50 from memory
+// that takes 57 µs where the general product takes 90; the arithmetic alone takes
+// 51.
+
+const (
+	// tallStep is the number of rows in a block. It does not depend on m and n, so
+	// that a product cut in parts for several threads has the same bits.
+	tallStep = 52
+	// tallSide bounds m and n.
+	tallSide = 128
+	// tallDepth is the least k.
+	tallDepth = 192
+)
+
+// isTall tells whether gemmTall is the faster.
+func (mk *microKernel) isTall(m, n, k int, a, b operand) bool {
+	return mk.fetch && a.trans && !b.trans && m <= tallSide && n <= tallSide && min(m, n) >= 8 && k >= tallDepth && a.ld < m+8
+}
+
+// gemmTall is gemm for tall operands. Blocks of C are added up in a padded copy.
+func (mk *microKernel) gemmTall(m, n, k int, alpha float64, a, b operand, add bool, c []float64, ldc int) {
+	p := packPool.Get().(*packs)
+	defer packPool.Put(p)
+	ld := (n + mk.cols - 1) / mk.cols * mk.cols
+	if need := (m + mk.rows - 1) / mk.rows * mk.rows * ld; cap(p.sum) < need {
+		p.sum = make([]float64, need)
+	}
+	sum := p.sum[:cap(p.sum)]
+	calls := ((m + mk.rows - 1) / mk.rows) * ((n + mk.cols - 1) / mk.cols)
+	for l := 0; l < k; l += tallStep {
+		kb := min(tallStep, k-l)
+		al, bl := operand{a.data[l*a.ld:], a.ld, true}, operand{b.data[l*b.ld:], b.ld, false}
+		// Past the last column a kernel reads what follows in memory, if anything
+		// does, for elements of the sum that are not used.
+		directA := (kb-1)*a.ld+(m+mk.rows-1)/mk.rows*mk.rows <= len(al.data)
+		directB := (kb-1)*b.ld+ld <= len(bl.data)
+		if !directA {
+			mk.packA(p.a, al, kb, m, false)
+		}
+		if !directB {
+			mk.packB(p.b, bl, kb, n, false)
+		}
+		next := al.data[min(kb*a.ld, len(al.data)):]
+		next = next[:min(len(next), tallStep*a.ld)]
+		lines := (len(next)/8 + calls - 1) / calls
+		var first uintptr
+		if l > 0 {
+			first = 1
+		}
+		for j := 0; j < n; j += mk.cols {
+			kcols := mk.cols
+			if mk.halves && n-j <= mk.cols/2 {
+				kcols /= 2
+			}
+			bp, bs := &p.b[j*kb], uintptr(8*mk.cols)
+			if directB {
+				bp, bs = &bl.data[j], uintptr(8*b.ld)
+			}
+			for i := 0; i < m; i += mk.rows {
+				krows := mk.rows
+				if mk.halves && m-i <= mk.rows/2 {
+					krows /= 2
+				}
+				if w := min(lines, len(next)/8); w > 0 {
+					prefetch(&next[0], w)
+					next = next[8*w:]
+				}
+				ap, ars, acs := &p.a[i*kb], uintptr(8), uintptr(8*mk.rows)
+				if directA {
+					ap, acs = &al.data[i], uintptr(8*a.ld)
+				}
+				mk.run(krows, kcols, kb, ap, ars, acs, bp, bs, &sum[i*ld+j], uintptr(8*ld), alpha, first)
+			}
+		}
+	}
+	for i := range m {
+		dst, src := c[i*ldc:][:n], sum[i*ld:][:n]
+		if !add {
+			copy(dst, src)
+			continue
+		}
+		for j, v := range src {
+			dst[j] += v
+		}
+	}
+}
