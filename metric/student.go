@@ -31,7 +31,7 @@ func studentUpper(freedom, t float64) (tail, density float64) {
 	// power (2xu + u²) = n + x².
 	fall := (n + x*x) / power
 	c := fall / (x + math.Sqrt(x*x+fall))
-	// Beyond ±4.5 the terms are below 10⁻³⁰ of the largest. The error of the sum
+	// Beyond ±4.5 the terms are below 10⁻²⁵ of the largest. The error of the sum
 	// falls with e^(−const/step): it is 10⁻⁸ at 1/8, 10⁻¹¹ at 1/12 and that of
 	// rounding from 1/16 on.
 	const step, end = 1. / 20, 4.5
