@@ -33,11 +33,12 @@ type laneTile struct {
 
 // laneKernel is the code for one width of vectors.
 type laneKernel struct {
-	width int // lanes of a vector
-	tile  int // rows of the larger tile
-	run   func(rows, cols int, t *laneTile)
-	dot   func(n int, x, y, sum *float64)
-	scale func(n int, f, x *float64)
+	width   int // lanes of a vector
+	tile    int // rows of the larger tile
+	run     func(rows, cols int, t *laneTile)
+	dot     func(n int, x, y, sum *float64)
+	scale   func(n int, f, x *float64)
+	combine func(n int, alpha float64, x *float64, beta float64, y *float64)
 }
 
 const maxLanes, maxTile = 8, 5
@@ -152,21 +153,25 @@ func (l *lanes) product(alpha float64, a, b laneMatrix, beta float64, d, c laneM
 	}
 }
 
-// update sets c to β D + A Bᵀ for vectors A and B of n lanes, or without A to β D.
-func (l *lanes) update(beta float64, d laneMatrix, a, b []float64, c laneMatrix) {
-	k := min(1, len(a))
+// update sets c to D + A Bᵀ for vectors A and B of n lanes.
+func (l *lanes) update(d laneMatrix, a, b []float64, c laneMatrix) {
 	av, bv := laneMatrix{a, l.width, l.width}, laneMatrix{b, l.width, l.width}
 	for i := range l.tiles() {
 		i0, rows := l.span(i)
 		for j := range l.tiles() {
 			j0, cols := l.span(j)
-			var ai, bj laneMatrix
-			if k > 0 {
-				ai, bj = av.at(i0, 0), bv.at(0, j0)
-			}
-			l.multiply(rows, cols, k, 1, ai, bj, beta, d.at(i0, j0), c.at(i0, j0), laneMatrix{})
+			l.multiply(rows, cols, 1, 1, av.at(i0, 0), bv.at(0, j0), 1, d.at(i0, j0), c.at(i0, j0), laneMatrix{})
 		}
 	}
+}
+
+// add sets y to α x + β y; what y held does not matter for β = 0.
+func (l *lanes) add(alpha float64, x []float64, beta float64, y []float64) {
+	if beta == 0 {
+		copy(y, x)
+		alpha, beta = 0, alpha
+	}
+	l.combine(len(y)/l.width, alpha, &x[0], beta, &y[0])
 }
 
 // addDiagonal adds s to the diagonal of m.

@@ -29,6 +29,9 @@ func zdot(n int, x, y, sum *float64)
 func zscale(n int, f, x *float64)
 
 //go:noescape
+func zcombine(n int, alpha float64, x *float64, beta float64, y *float64)
+
+//go:noescape
 func ytile3x3(t *laneTile)
 
 //go:noescape
@@ -52,12 +55,15 @@ func ydot(n int, x, y, sum *float64)
 //go:noescape
 func yscale(n int, f, x *float64)
 
+//go:noescape
+func ycombine(n int, alpha float64, x *float64, beta float64, y *float64)
+
 // laneKernels lists what this processor can run, the widest first.
 func laneKernels() []*laneKernel {
 	var ks []*laneKernel
 	if cpu.X86.HasAVX512F {
 		ks = append(ks, &laneKernel{
-			width: 8, tile: 5, dot: zdot, scale: zscale,
+			width: 8, tile: 5, dot: zdot, scale: zscale, combine: zcombine,
 			run: func(rows, cols int, t *laneTile) {
 				switch {
 				case rows == 5 && cols == 5:
@@ -78,7 +84,7 @@ func laneKernels() []*laneKernel {
 	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		ks = append(ks, &laneKernel{
-			width: 4, tile: 3, dot: ydot, scale: yscale,
+			width: 4, tile: 3, dot: ydot, scale: yscale, combine: ycombine,
 			run: func(rows, cols int, t *laneTile) {
 				switch {
 				case rows == 3 && cols == 3:

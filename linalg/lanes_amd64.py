@@ -100,6 +100,15 @@ def scale(name, v, width):
     return "\n".join(out)
 
 
+def combine(name, v, width):
+    out = [f"// func {name}(n int, alpha float64, x *float64, beta float64, y *float64)", f"TEXT ·{name}(SB), NOSPLIT, $0-40",
+           "\tMOVQ n+0(FP), CX", f"\tVBROADCASTSD alpha+8(FP), {v}0", "\tMOVQ x+16(FP), SI", f"\tVBROADCASTSD beta+24(FP), {v}1",
+           "\tMOVQ y+32(FP), DI", "\tTESTQ CX, CX", "\tJZ   end", "", "one:", f"\tVMULPD (DI), {v}1, {v}2",
+           f"\tVFMADD231PD (SI), {v}0, {v}2", f"\tVMOVUPD {v}2, (DI)",
+           f"\tADDQ ${width}, SI", f"\tADDQ ${width}, DI", "\tDECQ CX", "\tJNZ  one", "", "end:", "\tVZEROUPPER", "\tRET", ""]
+    return "\n".join(out)
+
+
 here = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(here, "lanes_amd64.s"), "w") as f:
     parts = [HEADER]
@@ -107,5 +116,5 @@ with open(os.path.join(here, "lanes_amd64.s"), "w") as f:
         letter = v.lower()
         for rows in (top, top - 1):
             parts += [tile(f"{letter}tile{rows}x{cols}", rows, cols, v) for cols in (top, top - 1, 1)]
-        parts += [dot(f"{letter}dot", v, width), scale(f"{letter}scale", v, width)]
+        parts += [dot(f"{letter}dot", v, width), scale(f"{letter}scale", v, width), combine(f"{letter}combine", v, width)]
     f.write("\n".join(parts).rstrip() + "\n")

@@ -1006,6 +1006,29 @@ end:
 	VZEROUPPER
 	RET
 
+// func zcombine(n int, alpha float64, x *float64, beta float64, y *float64)
+TEXT ·zcombine(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), CX
+	VBROADCASTSD alpha+8(FP), Z0
+	MOVQ x+16(FP), SI
+	VBROADCASTSD beta+24(FP), Z1
+	MOVQ y+32(FP), DI
+	TESTQ CX, CX
+	JZ   end
+
+one:
+	VMULPD (DI), Z1, Z2
+	VFMADD231PD (SI), Z0, Z2
+	VMOVUPD Z2, (DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	DECQ CX
+	JNZ  one
+
+end:
+	VZEROUPPER
+	RET
+
 // func ytile3x3(t *laneTile)
 TEXT ·ytile3x3(SB), NOSPLIT, $0-8
 	MOVQ t+0(FP), AX
@@ -1570,6 +1593,29 @@ TEXT ·yscale(SB), NOSPLIT, $0-24
 one:
 	VMULPD (DI), Y0, Y1
 	VMOVUPD Y1, (DI)
+	ADDQ $32, DI
+	DECQ CX
+	JNZ  one
+
+end:
+	VZEROUPPER
+	RET
+
+// func ycombine(n int, alpha float64, x *float64, beta float64, y *float64)
+TEXT ·ycombine(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), CX
+	VBROADCASTSD alpha+8(FP), Y0
+	MOVQ x+16(FP), SI
+	VBROADCASTSD beta+24(FP), Y1
+	MOVQ y+32(FP), DI
+	TESTQ CX, CX
+	JZ   end
+
+one:
+	VMULPD (DI), Y1, Y2
+	VFMADD231PD (SI), Y0, Y2
+	VMOVUPD Y2, (DI)
+	ADDQ $32, SI
 	ADDQ $32, DI
 	DECQ CX
 	JNZ  one

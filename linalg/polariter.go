@@ -141,10 +141,14 @@ func (w *polarWork) iterate(m *mat.Dense) (steps int, direction []float64, ok bo
 	if !ok {
 		return 0, nil, false
 	}
+	bound *= w.tighten()
 	limit := 4 * float64(n) * float64(n)
 	for steps = 1; steps <= maxPolarSteps; steps++ {
 		if steps > 1 {
 			w.gram(impl)
+		}
+		for i := range n {
+			w.g[i*n+i]--
 		}
 		if bound < halleyBelow {
 			bound, ok = w.halley(impl, bound, limit)
@@ -153,23 +157,50 @@ func (w *polarWork) iterate(m *mat.Dense) (steps int, direction []float64, ok bo
 			}
 			continue
 		}
-		if w.n > squareLeaf {
-			mirror(w.g, w.n)
+		if n > squareLeaf {
+			mirror(w.g, n)
 		}
-		off := w.offUnit()
+		off := impl.Dnrm2(n*n, w.g, 1)
 		// Each of n singular values is in [bound, 1], or bound was wrong.
-		if off > math.Sqrt(float64(n))*(1-bound*bound)*1.01+1e-8 {
+		if !(off <= math.Sqrt(float64(n))*(1-bound*bound)*1.01+1e-8) {
 			bound /= 50
 			continue
 		}
-		next, weights := polynomialStep(bound, off)
-		w.polynomial(impl, weights)
-		bound = next
-		if off < lastStep {
+		next, step := nearStep(bound, off, n)
+		w.polynomial(impl, step.p)
+		if bound = next; step.last {
 			return steps, direction, true
 		}
 	}
 	return 0, nil, false
+}
+
+// tighten scales X, and G = XᵀX in w.g, by a bound of σ_max(X) that is far below
+// ‖X‖_F unless X has rank 1,
+//
+//	σ_max(X)² ≤ ‖XᵀX‖_F
+//
+// and returns the factor of X.
+func (w *polarWork) tighten() float64 {
+	n, square := w.n, 0.0
+	for i := range n {
+		square += w.g[i*n+i] * w.g[i*n+i]
+		for _, v := range w.g[i*n+i+1 : i*n+n] {
+			square += 2 * v * v
+		}
+	}
+	largest := math.Sqrt(square) * (1 + 1e-12)
+	if !(largest < 1) {
+		return 1
+	}
+	f := 1 / math.Sqrt(largest)
+	for i := range w.x {
+		w.x[i] *= f
+	}
+	for i := range w.g {
+		w.g[i] /= largest
+	}
+	return f
 }
 
 // shift puts 2^exp src in dst, for an exp that brings the largest element of

@@ -31,9 +31,10 @@ const (
 // polarLanes is the workspace of a batch.
 type polarLanes struct {
 	*lanes
-	m, x, g, p, y laneMatrix
-	chol          *laneCholesky
-	v, u, z, t    []float64 // vectors of n lanes
+	m, x, g    laneMatrix
+	p, y, s    laneMatrix // scratch
+	chol       *laneCholesky
+	v, u, z, t []float64 // vectors of n lanes
 }
 
 // lanePools has a pool of *polarLanes for each order.
@@ -42,7 +43,7 @@ var lanePools sync.Map
 func newPolarLanes(k *laneKernel, n int) *polarLanes {
 	l := newLanes(k, n)
 	return &polarLanes{
-		lanes: l, m: l.matrix(), x: l.matrix(), g: l.matrix(), p: l.matrix(), y: l.matrix(),
+		lanes: l, m: l.matrix(), x: l.matrix(), g: l.matrix(), p: l.matrix(), y: l.matrix(), s: l.matrix(),
 		chol: l.newCholesky(),
 		v:    make([]float64, n*k.width), u: make([]float64, n*k.width), z: make([]float64, n*k.width), t: make([]float64, n*k.width),
 	}
@@ -145,9 +146,7 @@ func (w *polarLanes) fill(m []*mat.Dense, out []laneResult) (norms [maxLanes]flo
 		// ‖Mᵀu − s v‖
 		copy(w.t, w.v)
 		w.times(less, w.t)
-		for i, v := range w.z {
-			w.t[i] += v
-		}
+		w.add(1, w.z, 1, w.t)
 		apart := w.dots(w.n, w.t, w.t)
 		for i := range w.width {
 			done[i] = math.Sqrt(apart[i]) <= 4*Eps*s[i]
@@ -169,7 +168,7 @@ func (w *polarLanes) fill(m []*mat.Dense, out []laneResult) (norms [maxLanes]flo
 	}
 	w.normalise(w.v)
 	w.times(lower, w.u)
-	w.update(1, w.m, w.u, w.v, w.x)
+	w.update(w.m, w.u, w.v, w.x)
 	w.times(grow, w.x.data)
 	w.times(grow, w.m.data)
 	return norms
@@ -211,8 +210,8 @@ func (w *polarLanes) lowerBound(out []laneResult) (bound float64, any bool) {
 		largest = max(largest, math.Sqrt(square))
 	}
 	largest *= 1 + 1e-12
-	w.update(1/math.Sqrt(largest), w.x, nil, nil, w.x)
-	w.update(1/largest, w.g, nil, nil, w.g)
+	w.add(1/math.Sqrt(largest), w.x.data, 0, w.x.data)
+	w.add(1/largest, w.g.data, 0, w.g.data)
 	w.addDiagonal(w.g, -1)
 	w.begin(w.v)
 	w.inverse(3)
@@ -286,10 +285,9 @@ func (w *polarLanes) iterate(bound float64) (steps int, ok bool) {
 			bound /= 50
 			continue
 		}
-		next, weights := polynomialStep(bound, off)
-		w.polynomial(weights)
-		bound = next
-		if off < lastStep {
+		next, step := nearStep(bound, off, w.n)
+		w.polynomial(step.p)
+		if bound = next; step.last {
 			return steps, true
 		}
 	}
@@ -301,9 +299,7 @@ func (w *polarLanes) iterate(bound float64) (steps int, ok bool) {
 //	I + c XᵀX = (1 + c) I + c E
 func (w *polarLanes) halley(bound, limit float64) (next float64, ok bool) {
 	a, b, c := halleyWeights(bound, limit)
-	for i, v := range w.g.data {
-		w.chol.r.data[i] = c * v
-	}
+	w.add(c, w.g.data, 0, w.chol.r.data)
 	w.addDiagonal(w.chol.r, 1+c)
 	w.chol.factor()
 	for i := range w.width {
@@ -315,14 +311,23 @@ func (w *polarLanes) halley(bound, limit float64) (next float64, ok bool) {
 	return min(1, bound*(a+b*bound*bound)/(1+c*bound*bound)), true
 }
 
-// polynomial computes X ← X (a I + b G + c G²), G = XᵀX = I + E with E in w.g:
-//
-//	a I + b G + c G² = (a + b + c) I + (b + 2c) E + c E²
-func (w *polarLanes) polynomial(weights [3]float64) {
-	a, b, c := weights[0], weights[1], weights[2]
-	w.product(c, w.g, w.g, b+2*c, w.g, w.p, true)
-	w.addDiagonal(w.p, a+b+c)
-	w.product(1, w.x, w.p, 0, laneMatrix{}, w.y, false)
+// polynomial computes X ← X p(E).
+func (w *polarLanes) polynomial(p []float64) {
+	none := laneMatrix{}
+	switch len(p) {
+	case 2:
+		w.add(p[1], w.g.data, 0, w.p.data)
+	case 3:
+		w.product(p[2], w.g, w.g, p[1], w.g, w.p, true)
+	case 5: // p₀ + p₁E + E² (p₂ + p₃E + p₄E²)
+		w.product(1, w.g, w.g, 0, none, w.y, true)
+		copy(w.s.data, w.y.data)
+		w.add(p[3], w.g.data, p[4], w.s.data)
+		w.addDiagonal(w.s, p[2])
+		w.product(1, w.y, w.s, p[1], w.g, w.p, true)
+	}
+	w.addDiagonal(w.p, p[0])
+	w.product(1, w.x, w.p, 0, none, w.y, false)
 	w.x, w.y = w.y, w.x
 }
 

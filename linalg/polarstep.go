@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// halley makes a Halley step with weights for singular values in [bound, 1]
+// halley makes a Halley step, I + c XᵀX = (1 + c) I + c E, with weights for singular values in [bound, 1]
 // and c ≤ limit, and returns the new lower bound.
 func (w *polarWork) halley(impl blas.Float64, bound, limit float64) (next float64, ok bool) {
 	n := w.n
@@ -16,7 +16,7 @@ func (w *polarWork) halley(impl blas.Float64, bound, limit float64) (next float6
 		for j, v := range w.g[i*n+i : i*n+n] {
 			dst[j] = c * v
 		}
-		dst[0]++
+		dst[0] += 1 + c
 	}
 	if !potrf(w.p, n) {
 		return 0, false
@@ -51,37 +51,86 @@ func halleyWeight(l float64) float64 {
 	return r + math.Sqrt(8-4*d+8*(2-l*l)/(l*l*r))/2
 }
 
-// offUnit is ‖XᵀX − I‖_F.
-func (w *polarWork) offUnit() float64 {
-	sum := 0.0
-	for i := range w.n {
-		for j, v := range w.g[i*w.n:][:w.n] {
-			if i == j {
-				v--
-			}
-			sum += v * v
-		}
-	}
-	return math.Sqrt(sum)
+// Near to 1 the step is X ← X p(E), E = XᵀX − I, with a polynomial of low degree.
+
+// near is a polynomial p(E) = Σ_k p[k] Eᵏ, up to E² or up to E⁴.
+type near struct {
+	p []float64
+	// last says that the singular values are 1 to rounding after the step.
+	last bool
 }
 
-// polynomial computes X ← X (a I + b G + c G²), G = XᵀX.
-func (w *polarWork) polynomial(impl blas.Float64, weights [3]float64) {
-	n := w.n
-	if n <= squareLeaf {
-		impl.Dgemm(blas.NoTrans, blas.NoTrans, n, n, n, weights[2], w.g, n, w.g, n, 0, w.p, n)
-	} else {
-		impl.Dsyrk(blas.Upper, blas.Trans, n, n, weights[2], w.g, n, 0, w.p, n)
-		mirror(w.p, n)
+// Expansions of (I + E)^(−1/2). What is left out is, for one singular value,
+// at most the next term.
+var expansion = []float64{1, -1. / 2, 3. / 8, -5. / 16, 35. / 128, 63. / 256}
+
+// nearStep chooses p for singular values in [bound, 1] and off = ‖E‖_F of order
+// n, and returns the new lower bound. The last step is the cheapest whose error,
+// summed over the singular values, is below n ε/4.
+func nearStep(bound, off float64, n int) (next float64, step near) {
+	tol := float64(n) * Eps / 4
+	for _, terms := range []int{2, 3, 5} {
+		if math.Pow(off, float64(terms))*math.Abs(expansion[terms]) < tol {
+			return 1, near{expansion[:terms], true}
+		}
 	}
-	for i, v := range w.g {
-		w.p[i] += weights[1] * v
+	best := minimax[0]
+	for _, s := range minimax[1:] {
+		if s.l <= bound {
+			best = s
+		}
+	}
+	// The third power of E that the expansion leaves out.
+	if left := 5. / 16 * math.Pow(min(off, 1-bound*bound), 3); left < 1-best.next {
+		return 1 - left, near{expansion[:3], false}
+	}
+	a, b, c := best.weights[0], best.weights[1], best.weights[2]
+	return best.next, near{[]float64{a + b + c, b + 2*c, c}, false}
+}
+
+// polynomial computes X ← X p(E).
+func (w *polarWork) polynomial(impl blas.Float64, p []float64) {
+	n := w.n
+	switch len(p) {
+	case 2:
+		for i, v := range w.g {
+			w.p[i] = p[1] * v
+		}
+	case 3:
+		w.square(impl, p[2])
+		for i, v := range w.g {
+			w.p[i] += p[1] * v
+		}
+	case 5: // p₀ + p₁E + E² (p₂ + p₃E + p₄E²)
+		w.square(impl, 1)
+		for i, v := range w.g {
+			w.y[i] = p[3]*v + p[4]*w.p[i]
+		}
+		for i := range n {
+			w.y[i*n+i] += p[2]
+		}
+		impl.Dgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, w.p, n, w.y, n, 0, w.q, n)
+		w.p, w.q = w.q, w.p
+		for i, v := range w.g {
+			w.p[i] += p[1] * v
+		}
 	}
 	for i := range n {
-		w.p[i*n+i] += weights[0]
+		w.p[i*n+i] += p[0]
 	}
 	impl.Dgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, w.x, n, w.p, n, 0, w.y, n)
 	w.x, w.y = w.y, w.x
+}
+
+// square puts α E² in w.p.
+func (w *polarWork) square(impl blas.Float64, alpha float64) {
+	n := w.n
+	if n <= squareLeaf {
+		impl.Dgemm(blas.NoTrans, blas.NoTrans, n, n, n, alpha, w.g, n, w.g, n, 0, w.p, n)
+		return
+	}
+	impl.Dsyrk(blas.Upper, blas.Trans, n, n, alpha, w.g, n, 0, w.p, n)
+	mirror(w.p, n)
 }
 
 // minimax lists the odd polynomials a σ + b σ³ + c σ⁵ that are nearest to 1 on
@@ -103,31 +152,3 @@ var minimax = []struct {
 	{0.98, [3]float64{1.893982548848, -1.288253203801, 0.394270653953}, 0.99999872},
 }
 
-// taylor is the polynomial whose error at σ = 1 is of third order,
-//
-//	σ (15 − 10σ² + 3σ⁴)/8 = 1 − (5/16)(1 − σ²)³ + …
-//
-// (the next after Newton and Schulz).
-var taylor = [3]float64{15. / 8, -10. / 8, 3. / 8}
-
-const (
-	// taylorBelow is the ‖XᵀX − I‖_F from which the Taylor step is the better.
-	taylorBelow = 1e-3
-	// lastStep is the one whose third power, times 5/16, is below 2⁻⁵⁵.
-	lastStep = 4e-6
-)
-
-// polynomialStep chooses the weights for singular values in [bound, 1] and
-// off = ‖XᵀX − I‖_F, and returns the new lower bound.
-func polynomialStep(bound, off float64) (next float64, weights [3]float64) {
-	if off < taylorBelow {
-		return 1 - off*off*off, taylor
-	}
-	best := minimax[0]
-	for _, s := range minimax[1:] {
-		if s.l <= bound {
-			best = s
-		}
-	}
-	return best.next, best.weights
-}
