@@ -103,9 +103,7 @@ func (in *input) sameDim(name string) (int, error) {
 func (in *input) squares() ([]float64, error) {
 	sq := make([]float64, len(in.a))
 	err := in.each(func(i int) error {
-		for r := range in.rows {
-			sq[i] += dot(in.a[i].RawRowView(r), in.a[i].RawRowView(r))
-		}
+		sq[i] = linalg.SumSquares(in.a[i])
 		return in.finite(i, sq[i])
 	})
 	return sq, err

@@ -3,6 +3,8 @@ package align
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -44,8 +46,18 @@ func (in *input) runs(z *mat.Dense) [][2]int {
 // procrustesRun is procrustes for the parties from ≤ i < to.
 func (res *Result) procrustesRun(in *input, from, to int, z *mat.Dense, seen []float64) error {
 	m, squares, info := make([]*mat.Dense, to-from), make([]float64, to-from), make([]linalg.PolarInfo, to-from)
+	_, d := z.Dims()
+	buffer := scratch.Get().(*[]float64)
+	defer scratch.Put(buffer)
+	if size := slices.Max(in.cols[from:to]) * d * len(m); len(*buffer) < size {
+		*buffer = make([]float64, size)
+	}
+	at := 0
 	for k := range m {
-		m[k], squares[k] = in.against(from+k, z)
+		l := in.cols[from+k]
+		m[k] = mat.NewDense(l, d, (*buffer)[at:at+l*d:at+l*d])
+		at += l * d
+		squares[k] = linalg.Cross(m[k], in.a[from+k], z)
 		if err := in.finite(from+k, squares[k]); err != nil {
 			return err
 		}
@@ -63,31 +75,5 @@ func (res *Result) procrustesRun(in *input, from, to int, z *mat.Dense, seen []f
 	return nil
 }
 
-// polarOne returns polar(A_iᵀZ) and ‖A_i‖_F². Singular values are estimates with
-// Options.NoResidual, which saves half of the time of the factor.
-func (in *input) polarOne(i int, z *mat.Dense) (g *mat.Dense, info linalg.PolarInfo, square float64, err error) {
-	m, square := in.against(i, z)
-	if err := in.finite(i, square); err != nil {
-		return nil, info, 0, err
-	}
-	g, info, err = linalg.PolarWith(m, linalg.PolarOptions{Estimate: in.opt.NoResidual})
-	if err != nil {
-		return nil, info, 0, fmt.Errorf("align: A_%dᵀZ: %v", i+1, err)
-	}
-	return g, info, square, nil
-}
-
-// against returns A_iᵀZ (l_i × d) and ‖A_i‖_F².
-func (in *input) against(i int, z *mat.Dense) (m *mat.Dense, square float64) {
-	_, d := z.Dims()
-	m = mat.NewDense(in.cols[i], d, nil)
-	for from := 0; from < in.rows; from += panelRows {
-		to := min(from+panelRows, in.rows)
-		for r := from; r < to; r++ {
-			row := in.a[i].RawRowView(r)
-			square += dot(row, row)
-		}
-		accumulate(m, in.a[i].Slice(from, to, 0, in.cols[i]).T(), z.Slice(from, to, 0, d).(*mat.Dense))
-	}
-	return m, square
-}
+// scratch holds the elements of matrices that are needed for a moment.
+var scratch = sync.Pool{New: func() any { return new([]float64) }}

@@ -23,8 +23,14 @@ func (mk *microKernel) isTall(m, n, k int, a, b operand) bool {
 	return mk.fetch && a.trans && !b.trans && m <= tallSide && n <= tallSide && min(m, n) >= 8 && k >= tallDepth && a.ld < m+8
 }
 
-// gemmTall is gemm for tall operands. Blocks of C are added up in a padded copy.
+// gemmTall is gemm for tall operands.
 func (mk *microKernel) gemmTall(m, n, k int, alpha float64, a, b operand, add bool, c []float64, ldc int) {
+	mk.tall(m, n, k, alpha, a, b, add, c, ldc, nil)
+}
+
+// tall is gemmTall that calls each, unless nil, with every block of A while it is
+// in the first-level cache. Blocks of C are added up in a padded copy.
+func (mk *microKernel) tall(m, n, k int, alpha float64, a, b operand, add bool, c []float64, ldc int, each func(block []float64)) {
 	p := packPool.Get().(*packs)
 	defer packPool.Put(p)
 	ld := (n + mk.cols - 1) / mk.cols * mk.cols
@@ -77,6 +83,9 @@ func (mk *microKernel) gemmTall(m, n, k int, alpha float64, a, b operand, add bo
 				}
 				mk.run(krows, kcols, kb, ap, ars, acs, bp, bs, &sum[i*ld+j], uintptr(8*ld), alpha, first)
 			}
+		}
+		if each != nil {
+			each(al.data[:(kb-1)*a.ld+m])
 		}
 	}
 	for i := range m {

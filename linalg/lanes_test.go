@@ -96,6 +96,79 @@ func TestPolarBatchDoesNotMix(t *testing.T) {
 	})
 }
 
+// TestSumSquares compares with plain sums over all lengths of a few vectors, of
+// whole matrices and of views.
+func TestSumSquares(t *testing.T) {
+	eachEngine(t, func(t *testing.T) {
+		src := rand.NewChaCha8([32]byte{12})
+		for rows := range 9 {
+			for cols := range 40 {
+				if rows*cols == 0 {
+					continue
+				}
+				whole := linalg.Uniform(rows+2, cols+1, src)
+				for _, a := range []*mat.Dense{whole, whole.Slice(1, rows+1, 1, cols+1).(*mat.Dense)} {
+					want, n, d := 0.0, 0, 0
+					n, d = a.Dims()
+					for i := range n {
+						for j := range d {
+							want += a.At(i, j) * a.At(i, j)
+						}
+					}
+					if got := linalg.SumSquares(a); math.Abs(got-want) > float64(n*d)*linalg.Eps*want {
+						t.Fatalf("%d × %d: %g, want %g", n, d, got, want)
+					}
+				}
+				whole.Set(rows, cols, math.Inf(-1))
+				if got := linalg.SumSquares(whole); !math.IsInf(got, 1) {
+					t.Fatalf("%d × %d with an infinity: %g", rows, cols, got)
+				}
+			}
+		}
+		if got := linalg.SumSquares(&mat.Dense{}); got != 0 {
+			t.Fatalf("empty: %g", got)
+		}
+	})
+}
+
+// TestCross compares with a product and a sum of squares, for tall, small and
+// wide shapes and for views.
+func TestCross(t *testing.T) {
+	eachEngine(t, func(t *testing.T) {
+		src := rand.NewChaCha8([32]byte{13})
+		for _, s := range [][3]int{{1, 1, 1}, {30, 8, 8}, {200, 9, 20}, {1000, 50, 50}, {1100, 20, 5}, {2100, 13, 127}, {300, 200, 10}, {5, 40, 3}} {
+			whole := linalg.Uniform(s[0]+1, s[1]+2, src)
+			z := linalg.Uniform(s[0], s[2], src)
+			for _, a := range []*mat.Dense{linalg.Uniform(s[0], s[1], src), whole.Slice(1, s[0]+1, 0, s[1]).(*mat.Dense)} {
+				m := mat.NewDense(s[1], s[2], nil)
+				m.Set(0, 0, math.NaN()) // what was there does not matter
+				square := linalg.Cross(m, a, z)
+				var want mat.Dense
+				for i := range s[1] {
+					for j := range s[2] {
+						sum := 0.0
+						for r := range s[0] {
+							sum += a.At(r, i) * z.At(r, j)
+						}
+						if d := math.Abs(m.At(i, j) - sum); !(d <= float64(s[0])*linalg.Eps*sum) {
+							t.Fatalf("%v: element %d, %d differs by %g", s, i, j, d)
+						}
+					}
+				}
+				want.MulElem(a, a)
+				if total := mat.Sum(&want); math.Abs(square-total) > float64(s[0]*s[1])*linalg.Eps*total {
+					t.Errorf("%v: sum of squares %g, want %g", s, square, total)
+				}
+			}
+			bad := mat.DenseCopyOf(whole)
+			bad.Set(s[0], 0, math.NaN())
+			if square := linalg.Cross(mat.NewDense(s[1]+2, s[1]+2, nil), bad, whole); !math.IsNaN(square) {
+				t.Errorf("%v: NaN unseen: %g", s, square)
+			}
+		}
+	})
+}
+
 func BenchmarkPolarEach(b *testing.B) {
 	for _, n := range []int{10, 20, 50, 80, 96} {
 		m := make([]*mat.Dense, 8)

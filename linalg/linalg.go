@@ -83,6 +83,41 @@ func finite(row []float64) bool {
 	return a+b+c+d == 0
 }
 
+// SumSquares returns ‖A‖_F², which is not finite if anything in a is not. The
+// cost is that of reading a.
+func SumSquares(a *mat.Dense) float64 {
+	rows, cols := dims(a)
+	if rows == 0 {
+		return 0
+	}
+	raw := a.RawMatrix()
+	if raw.Stride == cols || rows == 1 {
+		return sumSquares(raw.Data[:rows*cols])
+	}
+	sum := 0.0
+	for i := range rows {
+		sum += sumSquares(a.RawRowView(i))
+	}
+	return sum
+}
+
+// sumSquares adds up in as many lanes as the processor has.
+func sumSquares(x []float64) (sum float64) {
+	if ks := current.Load().lanes; len(ks) > 0 && len(x) >= ks[0].width {
+		k, lanes := ks[0], [maxLanes]float64{}
+		n := len(x) / k.width
+		k.dot(n, &x[0], &x[0], &lanes[0])
+		for _, v := range lanes[:k.width] {
+			sum += v
+		}
+		x = x[n*k.width:]
+	}
+	for _, v := range x {
+		sum += v * v
+	}
+	return sum
+}
+
 // dims is a.Dims, with nil counted as the empty matrix.
 func dims(a *mat.Dense) (rows, cols int) {
 	if a == nil || a.IsEmpty() {

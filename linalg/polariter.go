@@ -40,21 +40,21 @@ const (
 	halleyBelow = 0.36
 )
 
-// polarWork is the workspace of an iteration, five square matrices.
+// polarWork is the workspace of an iteration: X, G = XᵀX or E = G − I, the scaled
+// M, and scratch.
 type polarWork struct {
-	n             int
-	x, y, g, p, q []float64
+	n                int
+	x, g, m, y, p, q []float64
 }
 
 var polarPool = sync.Pool{New: func() any { return new(polarWork) }}
 
 func (w *polarWork) resize(n int) {
 	w.n = n
-	if cap(w.x) < n*n {
-		w.x, w.y, w.g = make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
-		w.p, w.q = make([]float64, n*n), make([]float64, n*n)
-	}
-	for _, s := range []*[]float64{&w.x, &w.y, &w.g, &w.p, &w.q} {
+	for _, s := range []*[]float64{&w.x, &w.g, &w.m, &w.y, &w.p, &w.q} {
+		if cap(*s) < n*n {
+			*s = make([]float64, n*n)
+		}
 		*s = (*s)[:n*n]
 	}
 }
@@ -97,7 +97,7 @@ func polarByIteration(m *mat.Dense, estimate bool) (q *mat.Dense, info PolarInfo
 		return nil, PolarInfo{}, false
 	}
 	_, exp := math.Frexp(largest)
-	scaled := mat.NewDense(cols, cols, nil)
+	scaled := mat.NewDense(cols, cols, w.m)
 	for i := range rows {
 		shift(scaled.RawRowView(i), m.RawRowView(i), -exp)
 	}
