@@ -1,0 +1,120 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/learn/internal/trees"
+)
+
+// Forest is a random forest (Breiman 2001, doi:10.1023/A:1010933404324), of
+// classes or numbers, as scikit-learn's RandomForestClassifier and
+// RandomForestRegressor. Each tree sees n rows drawn with replacement. A node
+// is divided at the best of all thresholds of MaxFeatures columns drawn at
+// random, by the Gini impurity or the squared error; more columns are drawn
+// while all of them are constant in the node. Thresholds are midpoints. Scores
+// are the mean over the trees of the shares of the classes, or of the means of
+// the numbers, in the leaf of a row. A class without rows has probability 0.
+//
+// Columns are rounded to 32 bits first, as scikit-learn does. Two of its
+// absolute tolerances are left out: here only equal values are equal (there,
+// values within 1e-7), and only a node of equal numbers is pure (there, one with
+// a variance below 2.2e-16), so that the scale of x and y makes no difference.
+//
+// Cost O(n · depth · MaxFeatures) a tree, and once a radix sort of each column.
+type Forest struct {
+	// Trees is their number; 0 means 100.
+	Trees int
+	// MaxDepth bounds the number of divisions above a leaf; 0 means no bound.
+	MaxDepth int
+	// MinLeaf is the least number of distinct rows in a leaf; 0 means 1.
+	MinLeaf int
+	// MaxFeatures is the number of columns tried at a node, at most d; 0 means
+	// √d rounded down for classes, and d for numbers.
+	MaxFeatures int
+	// NoBootstrap shows every tree all rows once.
+	NoBootstrap bool
+	// Seed chooses rows and columns.
+	Seed uint64
+	// Workers is the number of goroutines; 0 means GOMAXPROCS. The model does
+	// not depend on it.
+	Workers int
+}
+
+func (f Forest) check() error {
+	switch {
+	case f.Trees < 0 || f.Trees > 1<<20:
+		return fmt.Errorf("learn: forest's Trees is %d, want 1 to %d, or 0 for 100", f.Trees, 1<<20)
+	case f.MaxDepth < 0:
+		return fmt.Errorf("learn: forest's MaxDepth is %d, want a positive number, or 0 for no bound", f.MaxDepth)
+	case f.MinLeaf < 0:
+		return fmt.Errorf("learn: forest's MinLeaf is %d, want a positive number", f.MinLeaf)
+	case f.MaxFeatures < 0:
+		return fmt.Errorf("learn: forest's MaxFeatures is %d, want a positive number, or 0 for the default", f.MaxFeatures)
+	}
+	return nil
+}
+
+// Name is "forest".
+func (Forest) Name() string { return "forest" }
+
+// CarriesRows is false: trees hold thresholds and means, and no rows. They do
+// tell of single rows all the same. A threshold is the midpoint of two values
+// of one column; with MinLeaf 1, many leaves hold the label or the number of a
+// single row; and a party that has a row can see from the leaves whether it was
+// probably learned from. A larger MinLeaf or a MaxDepth tells less.
+func (Forest) CarriesRows() bool { return false }
+
+// Fit returns a *TreeEnsemble. It reports Exact.
+func (f Forest) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	if err := checkData(x, y); err != nil {
+		return nil, err
+	}
+	cols, response, err := treeData(x, y)
+	if err != nil {
+		return nil, err
+	}
+	n, d := x.Dims()
+	set := trees.ForestConfig{
+		Trees: f.Trees, MaxDepth: f.MaxDepth, MinLeaf: max(f.MinLeaf, 1), MaxFeatures: f.MaxFeatures,
+		Bootstrap: !f.NoBootstrap, Seed: f.Seed, Workers: trees.Workers(f.Workers),
+	}
+	if set.Trees == 0 {
+		set.Trees = 100
+	}
+	if set.MaxFeatures == 0 {
+		set.MaxFeatures = d
+		if y.Classification() {
+			set.MaxFeatures = max(1, int(math.Sqrt(float64(d))))
+		}
+	}
+	if set.MaxFeatures > d {
+		return nil, fmt.Errorf("learn: forest's MaxFeatures is %d, x has %d columns", set.MaxFeatures, d)
+	}
+	// A tree has fewer than 2n nodes; their indices have 32 bits.
+	if float64(set.Trees)*float64(2*n) > math.MaxInt32 {
+		return nil, fmt.Errorf("learn: %d trees of %d rows may have more than %d nodes, want fewer trees", set.Trees, n, math.MaxInt32)
+	}
+	e, err := trees.GrowForest(ctx, cols, response, set)
+	if err != nil {
+		return nil, err
+	}
+	m := &TreeEnsemble{
+		Kind: f.Name(), Columns: d, Nodes: e.Nodes, Roots: e.Roots,
+		Values: mat.NewDense(len(e.Values)/e.Width, e.Width, e.Values),
+		Base:   make([]float64, e.Width), Mean: true, Link: Identity,
+		Levels: slices.Clone(y.Classes),
+		Fitted: Report{Rows: n, Inputs: d, Outputs: e.Width, Status: Exact},
+	}
+	if err := m.Check(); err != nil {
+		return nil, fmt.Errorf("learn: forest overflows, scale the target down: %v", err)
+	}
+	return m, nil
+}
