@@ -3,8 +3,8 @@ package align
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -25,55 +25,90 @@ func (res *Result) procrustes(in *input, z *mat.Dense) (seen []float64, err erro
 	res.G = make([]*mat.Dense, c)
 	res.Ranks, res.Conds = make([]int, c), make([]float64, c)
 	runs := in.runs(z)
-	err = parallel(in.opt.Workers, len(runs), func(k int) error {
-		return res.procrustesRun(in, runs[k][0], runs[k][1], z, seen)
+	err = in.each(func(i int) error {
+		r := runs[i]
+		r.begin.Do(func() { r.allocate(in, z) })
+		k := i - r.from
+		r.squares[k] = linalg.Cross(r.m[k], in.a[i], z)
+		err := in.finite(i, r.squares[k])
+		if err != nil {
+			r.failed.Store(true)
+		}
+		if r.left.Add(-1) > 0 || r.failed.Load() {
+			return err
+		}
+		return res.polars(in, r, seen) // whoever made the last product of the run
 	})
 	return seen, err
 }
 
-// runs divides the parties into runs from ≤ i < to whose polar factors are found
-// together.
-func (in *input) runs(z *mat.Dense) [][2]int {
+// run is the parties from ≤ i < to, whose polar factors are found together, while
+// their products are made one by one on whatever core is free.
+type run struct {
+	from, to int
+	begin    sync.Once
+	left     atomic.Int32 // products to be made
+	failed   atomic.Bool
+	m        []*mat.Dense // A_iᵀZ
+	squares  []float64    // ‖A_i‖_F²
+	buffer   *[]float64   // what m lies in
+}
+
+// runs returns the run of each party. It does not depend on the number of
+// goroutines.
+func (in *input) runs(z *mat.Dense) (runs []*run) {
 	_, d := z.Dims()
 	for _, l := range in.cols {
 		if l != d {
-			return linalg.PolarRuns(len(in.a), 0)
+			d = 0
 		}
 	}
-	return linalg.PolarRuns(len(in.a), d)
-}
-
-// procrustesRun is procrustes for the parties from ≤ i < to.
-func (res *Result) procrustesRun(in *input, from, to int, z *mat.Dense, seen []float64) error {
-	m, squares, info := make([]*mat.Dense, to-from), make([]float64, to-from), make([]linalg.PolarInfo, to-from)
-	_, d := z.Dims()
-	buffer := scratch.Get().(*[]float64)
-	defer scratch.Put(buffer)
-	if size := slices.Max(in.cols[from:to]) * d * len(m); len(*buffer) < size {
-		*buffer = make([]float64, size)
-	}
-	at := 0
-	for k := range m {
-		l := in.cols[from+k]
-		m[k] = mat.NewDense(l, d, (*buffer)[at:at+l*d:at+l*d])
-		at += l * d
-		squares[k] = linalg.Cross(m[k], in.a[from+k], z)
-		if err := in.finite(from+k, squares[k]); err != nil {
-			return err
+	for _, r := range linalg.PolarRuns(len(in.a), d) {
+		next := &run{from: r[0], to: r[1]}
+		next.left.Store(int32(r[1] - r[0]))
+		for range r[1] - r[0] {
+			runs = append(runs, next)
 		}
 	}
-	g := res.G[from:to]
-	if at, err := linalg.PolarBatch(g, info, m, linalg.PolarOptions{Estimate: in.opt.NoResidual}); err != nil {
-		return fmt.Errorf("align: A_%dᵀZ: %v", from+at+1, err)
-	}
-	for k, i := range info {
-		if i.Rank == min(g[k].Dims()) {
-			seen[from+k] = ratio(i.Smallest, math.Sqrt(squares[k]))
-		}
-		res.Ranks[from+k], res.Conds[from+k] = i.Rank, i.Cond
-	}
-	return nil
+	return runs
 }
 
 // scratch holds the elements of matrices that are needed for a moment.
 var scratch = sync.Pool{New: func() any { return new([]float64) }}
+
+func (r *run) allocate(in *input, z *mat.Dense) {
+	_, d := z.Dims()
+	n := r.to - r.from
+	r.m, r.squares, r.buffer = make([]*mat.Dense, n), make([]float64, n), scratch.Get().(*[]float64)
+	size := 0
+	for _, l := range in.cols[r.from:r.to] {
+		size += l * d
+	}
+	if len(*r.buffer) < size {
+		*r.buffer = make([]float64, size)
+	}
+	at := 0
+	for k, l := range in.cols[r.from:r.to] {
+		r.m[k] = mat.NewDense(l, d, (*r.buffer)[at:at+l*d:at+l*d])
+		at += l * d
+	}
+}
+
+// polars fills in G_i, rank and condition of a run.
+func (res *Result) polars(in *input, r *run, seen []float64) error {
+	info := make([]linalg.PolarInfo, len(r.m))
+	g := res.G[r.from:r.to]
+	at, err := linalg.PolarBatch(g, info, r.m, linalg.PolarOptions{Estimate: in.opt.NoResidual})
+	scratch.Put(r.buffer)
+	r.m, r.buffer = nil, nil
+	if err != nil {
+		return fmt.Errorf("align: A_%dᵀZ: %v", r.from+at+1, err)
+	}
+	for k, i := range info {
+		if i.Rank == min(g[k].Dims()) {
+			seen[r.from+k] = ratio(i.Smallest, math.Sqrt(r.squares[k]))
+		}
+		res.Ranks[r.from+k], res.Conds[r.from+k] = i.Rank, i.Cond
+	}
+	return nil
+}

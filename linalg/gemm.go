@@ -21,6 +21,8 @@ type microKernel struct {
 	rows, cols int
 	// halves says that run accepts rows/2 and cols/2 as well.
 	halves bool
+	// tens says that run accepts 10 rows.
+	tens bool
 	// fetch says that prefetch can be called.
 	fetch bool
 	run   func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
@@ -77,6 +79,30 @@ var packPool = sync.Pool{New: func() any {
 // gemm adds α op(A) op(B) to C (m × n), or puts it there unless add; op(A) is
 // m × k with k ≥ 1.
 func (mk *microKernel) gemm(m, n, k int, alpha float64, a, b operand, add bool, c []float64, ldc int) {
+	mk.part(everything, m, n, k, alpha, a, b, add, c, ldc)
+}
+
+// A triangle says which elements of a square C are made.
+type triangle int
+
+const (
+	everything triangle = iota
+	upper               // on and above the diagonal
+	lower               // on and below it
+)
+
+// misses tells whether the block of rows × cols from (i, j) on has no element of
+// the triangle, and crosses whether it has some that are not.
+func (t triangle) misses(i, j, rows, cols int) bool {
+	return t == upper && i > j+cols-1 || t == lower && j > i+rows-1
+}
+
+func (t triangle) crosses(i, j, rows, cols int) bool {
+	return t == upper && i+rows-1 > j || t == lower && j+cols-1 > i
+}
+
+// part is gemm for the elements of C in a triangle; the others are not touched.
+func (mk *microKernel) part(t triangle, m, n, k int, alpha float64, a, b operand, add bool, c []float64, ldc int) {
 	p := packPool.Get().(*packs)
 	defer packPool.Put(p)
 	// Packing costs a pass over the operand, and pays when a panel is read often
@@ -91,14 +117,18 @@ func (mk *microKernel) gemm(m, n, k int, alpha float64, a, b operand, add bool, 
 			mk.packB(p.b, b.at(l, j), kb, nb, directB)
 			for i := 0; i < m; i += blockM {
 				mb := min(blockM, m-i)
-				mk.block(p, mb, nb, kb, alpha, a.at(i, l), b.at(l, j), directA, directB, add || l > 0, c[i*ldc+j:], ldc)
+				if t.misses(i, j, mb, nb) {
+					continue
+				}
+				mk.block(p, t, i-j, mb, nb, kb, alpha, a.at(i, l), b.at(l, j), directA, directB, add || l > 0, c[i*ldc+j:], ldc)
 			}
 		}
 	}
 }
 
-// block multiplies one block of A with the packed block of B.
-func (mk *microKernel) block(p *packs, m, n, k int, alpha float64, a, b operand, directA, directB, add bool, c []float64, ldc int) {
+// block multiplies one block of A with the packed block of B; its first row is
+// below rows under the row of its first column.
+func (mk *microKernel) block(p *packs, t triangle, below, m, n, k int, alpha float64, a, b operand, directA, directB, add bool, c []float64, ldc int) {
 	var sum uintptr
 	if add {
 		sum = 1
@@ -116,6 +146,9 @@ func (mk *microKernel) block(p *packs, m, n, k int, alpha float64, a, b operand,
 		}
 		for i := 0; i < m; i += mk.rows {
 			rows := min(mk.rows, m-i)
+			if t.misses(i+below, j, rows, cols) {
+				continue
+			}
 			krows := mk.rows
 			if mk.halves && rows <= mk.rows/2 {
 				krows /= 2
@@ -124,14 +157,21 @@ func (mk *microKernel) block(p *packs, m, n, k int, alpha float64, a, b operand,
 			if directA && rows == krows {
 				ap, ars, acs = a.panel(i)
 			}
-			if rows == krows && cols == kcols {
+			crosses := t.crosses(i+below, j, rows, cols)
+			if rows == krows && cols == kcols && !crosses {
 				mk.run(krows, kcols, k, ap, ars, acs, bp, bs, &c[i*ldc+j], uintptr(8*ldc), alpha, sum)
 				continue
 			}
 			mk.run(krows, kcols, k, ap, ars, acs, bp, bs, &p.cell[0], uintptr(8*mk.cols), alpha, 0)
 			for r := range rows {
-				dst := c[(i+r)*ldc+j:][:cols]
-				src := p.cell[r*mk.cols:][:cols]
+				from, to := 0, cols
+				if crosses && t == upper {
+					from = min(cols, max(0, i+below+r-j))
+				} else if crosses {
+					to = min(cols, max(0, i+below+r-j+1))
+				}
+				dst := c[(i+r)*ldc+j:][from:to]
+				src := p.cell[r*mk.cols:][from:to]
 				if !add {
 					copy(dst, src)
 					continue

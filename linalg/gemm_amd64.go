@@ -18,6 +18,12 @@ func kernel6x8z(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *
 func kernel6x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
 
 //go:noescape
+func kernel10x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
+
+//go:noescape
+func kernel10x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
+
+//go:noescape
 func kernel12x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
 
 //go:noescape
@@ -35,13 +41,17 @@ func kernels() []*microKernel {
 	var ks []*microKernel
 	if cpu.X86.HasAVX512F {
 		ks = append(ks, &microKernel{
-			name: "AVX-512", lanes: 8, rows: 12, cols: 16, halves: true, fetch: true,
+			name: "AVX-512", lanes: 8, rows: 12, cols: 16, halves: true, tens: true, fetch: true,
 			run: func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr) {
 				switch {
 				case rows == 12 && cols == 16:
 					kernel12x16(k, a, ars, acs, b, bs, c, cs, alpha, add)
 				case rows == 12:
 					kernel12x8(k, a, ars, acs, b, bs, c, cs, alpha, add)
+				case rows == 10 && cols == 16:
+					kernel10x16(k, a, ars, acs, b, bs, c, cs, alpha, add)
+				case rows == 10:
+					kernel10x8(k, a, ars, acs, b, bs, c, cs, alpha, add)
 				case cols == 16:
 					kernel6x16(k, a, ars, acs, b, bs, c, cs, alpha, add)
 				default:

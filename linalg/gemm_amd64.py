@@ -130,6 +130,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(here, "gemm_amd64.s"), "w") as f:
     parts = [HEADER, kernel("kernel6x8", 6, 2, "Y", 32)]
     parts += [kernel("kernel12x16", 12, 2, "Z", 64), kernel("kernel12x8", 12, 1, "Z", 64)]
+    parts += [kernel("kernel10x16", 10, 2, "Z", 64), kernel("kernel10x8", 10, 1, "Z", 64)]
     parts += [kernel("kernel6x16", 6, 2, "Z", 64), kernel("kernel6x8z", 6, 1, "Z", 64)]
     parts.append(PREFETCH)
     f.write("\n".join(parts).rstrip() + "\n")

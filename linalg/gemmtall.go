@@ -23,6 +23,19 @@ func (mk *microKernel) isTall(m, n, k int, a, b operand) bool {
 	return mk.fetch && a.trans && !b.trans && m <= tallSide && n <= tallSide && min(m, n) >= 8 && k >= tallDepth && a.ld < m+8
 }
 
+// high is the number of rows of a kernel that leaves the fewest of m rows empty,
+// and whether it can be halved.
+func (mk *microKernel) high(m int) (rows int, halves bool) {
+	full := (m + mk.rows - 1) / mk.rows * mk.rows
+	if rest := m % mk.rows; mk.halves && rest > 0 && rest <= mk.rows/2 {
+		full -= mk.rows / 2
+	}
+	if mk.tens && (m+9)/10*10 < full {
+		return 10, false
+	}
+	return mk.rows, mk.halves
+}
+
 // gemmTall is gemm for tall operands.
 func (mk *microKernel) gemmTall(m, n, k int, alpha float64, a, b operand, add bool, c []float64, ldc int) {
 	mk.tall(m, n, k, alpha, a, b, add, c, ldc, nil)
@@ -34,20 +47,23 @@ func (mk *microKernel) tall(m, n, k int, alpha float64, a, b operand, add bool, 
 	p := packPool.Get().(*packs)
 	defer packPool.Put(p)
 	ld := (n + mk.cols - 1) / mk.cols * mk.cols
-	if need := (m + mk.rows - 1) / mk.rows * mk.rows * ld; cap(p.sum) < need {
+	high, halves := mk.high(m)
+	if need := (m + high - 1) / high * high * ld; cap(p.sum) < need {
 		p.sum = make([]float64, need)
 	}
 	sum := p.sum[:cap(p.sum)]
-	calls := ((m + mk.rows - 1) / mk.rows) * ((n + mk.cols - 1) / mk.cols)
+	calls := ((m + high - 1) / high) * ((n + mk.cols - 1) / mk.cols)
 	for l := 0; l < k; l += tallStep {
 		kb := min(tallStep, k-l)
 		al, bl := operand{a.data[l*a.ld:], a.ld, true}, operand{b.data[l*b.ld:], b.ld, false}
 		// Past the last column a kernel reads what follows in memory, if anything
 		// does, for elements of the sum that are not used.
-		directA := (kb-1)*a.ld+(m+mk.rows-1)/mk.rows*mk.rows <= len(al.data)
+		directA := (kb-1)*a.ld+(m+high-1)/high*high <= len(al.data)
 		directB := (kb-1)*b.ld+ld <= len(bl.data)
 		if !directA {
-			mk.packA(p.a, al, kb, m, false)
+			for i := 0; i < m; i += high {
+				packRows(p.a[i*kb:], al.data[i:], a.ld, kb, min(high, m-i), high)
+			}
 		}
 		if !directB {
 			mk.packB(p.b, bl, kb, n, false)
@@ -68,16 +84,16 @@ func (mk *microKernel) tall(m, n, k int, alpha float64, a, b operand, add bool, 
 			if directB {
 				bp, bs = &bl.data[j], uintptr(8*b.ld)
 			}
-			for i := 0; i < m; i += mk.rows {
-				krows := mk.rows
-				if mk.halves && m-i <= mk.rows/2 {
+			for i := 0; i < m; i += high {
+				krows := high
+				if halves && m-i <= high/2 {
 					krows /= 2
 				}
 				if w := min(lines, len(next)/8); w > 0 {
 					prefetch(&next[0], w)
 					next = next[8*w:]
 				}
-				ap, ars, acs := &p.a[i*kb], uintptr(8), uintptr(8*mk.rows)
+				ap, ars, acs := &p.a[i*kb], uintptr(8), uintptr(8*high)
 				if directA {
 					ap, acs = &al.data[i], uintptr(8*a.ld)
 				}

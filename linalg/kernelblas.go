@@ -27,7 +27,7 @@ const (
 	splitProduct = 1 << 22
 	// leaf is the order of the triangles that are not split.
 	leaf = 16
-	// squareLeaf is the order up to which a symmetric product is made in full.
+	// squareLeaf is the order up to which a symmetric product is as fast in full.
 	squareLeaf = 64
 )
 
@@ -49,19 +49,26 @@ func (kb kernelBLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a 
 // product adds α op(A) op(B) to C, or puts it there unless add, with as many
 // goroutines as are worth it.
 func (kb kernelBLAS) product(m, n, k int, alpha float64, a, b operand, add bool, c []float64, ldc int) {
-	gemm := kb.mk.gemm
 	if kb.mk.isTall(m, n, k, a, b) {
-		gemm = kb.mk.gemmTall
+		spread(kb.mk, kb.mk.gemmTall, m, n, k, alpha, a, b, add, c, ldc)
+	} else {
+		spread(kb.mk, kb.mk.gemm, m, n, k, alpha, a, b, add, c, ldc)
 	}
+}
+
+type gemmFunc func(m, n, k int, alpha float64, a, b operand, add bool, c []float64, ldc int)
+
+// spread calls gemm for parts of C on as many goroutines as are worth it.
+func spread(mk *microKernel, gemm gemmFunc, m, n, k int, alpha float64, a, b operand, add bool, c []float64, ldc int) {
 	parts := min(threads(), m*n*k/splitProduct)
 	if parts <= 1 {
 		gemm(m, n, k, alpha, a, b, add, c, ldc)
 		return
 	}
 	var wg sync.WaitGroup
-	byRows, unit, size := false, kb.mk.cols, n
+	byRows, unit, size := false, mk.cols, n
 	if m > n {
-		byRows, unit, size = true, kb.mk.rows, m
+		byRows, unit, size = true, mk.rows, m
 	}
 	step := ((size+parts-1)/parts + unit - 1) / unit * unit
 	for at := 0; at < size; at += step {
@@ -95,40 +102,26 @@ func (kb kernelBLAS) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha flo
 }
 
 // syrk adds α left right, where right = leftᵀ, to a triangle of C, or puts it
-// there unless add.
+// there unless add. Where several threads are worth it, it is split down to
+// squares that they share.
 func (kb kernelBLAS) syrk(uplo blas.Uplo, n, k int, alpha float64, left, right operand, add bool, c []float64, ldc int) {
-	if n <= squareLeaf {
-		p := leafPool.Get().(*[squareLeaf * squareLeaf]float64)
-		defer leafPool.Put(p)
-		tmp := p[:n*n]
-		kb.mk.gemm(n, n, k, alpha, left, right, false, tmp, n)
-		for i := range n {
-			lo, hi := i, n
-			if uplo == blas.Lower {
-				lo, hi = 0, i+1
-			}
-			dst, src := c[i*ldc+lo:i*ldc+hi], tmp[i*n+lo:i*n+hi]
-			if !add {
-				copy(dst, src)
-				continue
-			}
-			for j, v := range src {
-				dst[j] += v
-			}
-		}
+	t := upper
+	if uplo == blas.Lower {
+		t = lower
+	}
+	if threads() == 1 || n*n*k < 2*splitProduct {
+		kb.mk.part(t, n, n, k, alpha, left, right, add, c, ldc)
 		return
 	}
 	h := half(n, kb.mk)
 	kb.syrk(uplo, h, k, alpha, left, right, add, c, ldc)
 	kb.syrk(uplo, n-h, k, alpha, left.at(h, 0), right.at(0, h), add, c[h*ldc+h:], ldc)
 	if uplo == blas.Upper {
-		kb.product(h, n-h, k, alpha, left, right.at(0, h), add, c[h:], ldc)
+		spread(kb.mk, kb.mk.gemm, h, n-h, k, alpha, left, right.at(0, h), add, c[h:], ldc)
 	} else {
-		kb.product(n-h, h, k, alpha, left.at(h, 0), right, add, c[h*ldc:], ldc)
+		spread(kb.mk, kb.mk.gemm, n-h, h, k, alpha, left.at(h, 0), right, add, c[h*ldc:], ldc)
 	}
 }
-
-var leafPool = sync.Pool{New: func() any { return new([squareLeaf * squareLeaf]float64) }}
 
 // half splits an order in two, the first a multiple of the kernel's columns
 // where it is large enough.
