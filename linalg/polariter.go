@@ -106,7 +106,12 @@ func polarByIteration(m *mat.Dense, estimate bool) (q *mat.Dense, info PolarInfo
 		return nil, PolarInfo{}, false
 	}
 	q = mat.NewDense(cols, cols, append([]float64(nil), w.x...))
-	smallest, top, ok := w.check(scaled, direction, estimate)
+	var smallest, top float64
+	if estimate {
+		smallest, top, ok = w.estimate(scaled, direction)
+	} else {
+		smallest, top, ok = w.check(scaled)
+	}
 	if !ok {
 		return nil, PolarInfo{}, false
 	}
@@ -160,7 +165,7 @@ func (w *polarWork) iterate(m *mat.Dense) (steps int, direction []float64, ok bo
 		if n > squareLeaf {
 			mirror(w.g, n)
 		}
-		off := impl.Dnrm2(n*n, w.g, 1)
+		off := math.Sqrt(sumSquares(w.g))
 		// Each of n singular values is in [bound, 1], or bound was wrong.
 		if !(off <= math.Sqrt(float64(n))*(1-bound*bound)*1.01+1e-8) {
 			bound /= 50
@@ -278,9 +283,12 @@ func (w *polarWork) lowerBound(impl blas.Float64) (bound float64, v []float64, o
 }
 
 // start is a fixed vector without structure.
-func start(n int) []float64 {
+func start(n int) []float64 { return startAt(0, n) }
+
+// startAt is the k-th of several such vectors.
+func startAt(k, n int) []float64 {
 	v := make([]float64, n)
-	state := uint64(1)
+	state := uint64(2*k + 1)
 	for i := range v {
 		state = state*6364136223846793005 + 1442695040888963407 // Knuth's MMIX
 		v[i] = float64(int64(state>>33)-1<<30) * 0x1p-30
@@ -307,11 +315,10 @@ func potrf(a []float64, n int) bool {
 	return ok
 }
 
-// check computes H = QᵀM, which is symmetric and positive definite for the
-// polar factor Q in w.x and no other orthogonal matrix, and the extreme
-// eigenvalues of H, which are singular values of M. It is not ok if H is not
-// symmetric to 16 n ε ‖M‖_F or not positive definite.
-func (w *polarWork) check(m *mat.Dense, direction []float64, estimate bool) (smallest, largest float64, ok bool) {
+// check holds that H = QᵀM is symmetric and positive definite, which it is for
+// the polar factor Q in w.x and no other orthogonal matrix, to 16 n ε ‖M‖_F, and
+// returns the extreme eigenvalues of H, which are singular values of M.
+func (w *polarWork) check(m *mat.Dense) (smallest, largest float64, ok bool) {
 	n := w.n
 	impl := blas64.Implementation()
 	raw := m.RawMatrix()
@@ -330,21 +337,54 @@ func (w *polarWork) check(m *mat.Dense, direction []float64, estimate bool) (sma
 	if !(math.Sqrt(skew) <= 16*float64(n)*Eps*math.Sqrt(size)) {
 		return 0, 0, false
 	}
-	if !estimate {
-		values, _, ok := eigSym(w.g, n, 0, n, false)
-		if !ok {
-			return 0, 0, false
-		}
-		return values[0], values[n-1], values[0] > 0
-	}
-	v := start(n)
-	for range 8 { // power iteration; the last length is that of H v
-		impl.Dgemv(blas.NoTrans, n, n, 1/impl.Dnrm2(n, v, 1), w.g, n, v, 1, 0, w.y, 1)
-		copy(v, w.y[:n])
-	}
-	copy(w.p, w.g)
-	if !potrf(w.p, n) {
+	values, _, ok := eigSym(w.g, n, 0, n, false)
+	if !ok {
 		return 0, 0, false
 	}
-	return w.inverse(impl, direction, 2), impl.Dnrm2(n, v, 1), true
+	return values[0], values[n-1], values[0] > 0
+}
+
+const (
+	// probes is the number of vectors that stand for ‖H − Hᵀ‖_F.
+	probes = 3
+	// powerRounds of MᵀM make the estimate of the largest singular value.
+	powerRounds = 4
+)
+
+// estimate is check with products of vectors in place of those of matrices: for
+// a vector v without structure, ‖(H − Hᵀ) v‖ is about ‖H − Hᵀ‖_F ‖v‖/√n. That H is
+// positive definite follows from the steps, which keep every singular value
+// positive. With a direction near to the singular vector of the smallest
+// singular value, ‖M v‖ is that to second order.
+func (w *polarWork) estimate(m *mat.Dense, direction []float64) (smallest, largest float64, ok bool) {
+	n := w.n
+	impl := blas64.Implementation()
+	raw := m.RawMatrix()
+	times := func(t blas.Transpose, x, y []float64, a []float64, lda int) {
+		impl.Dgemv(t, n, n, 1, a, lda, x, 1, 0, y, 1)
+	}
+	u, left, right := w.y[:n], w.p[:n], w.q[:n]
+	skew, size := 0.0, impl.Dnrm2(n*n, raw.Data, 1)
+	for k := range probes {
+		v := startAt(k, n)
+		impl.Dscal(n, math.Sqrt(float64(n))/impl.Dnrm2(n, v, 1), v, 1)
+		times(blas.NoTrans, v, u, raw.Data, raw.Stride)
+		times(blas.Trans, u, left, w.x, n)
+		times(blas.NoTrans, v, u, w.x, n)
+		times(blas.Trans, u, right, raw.Data, raw.Stride)
+		impl.Daxpy(n, -1, right, 1, left, 1)
+		skew += impl.Ddot(n, left, 1, left, 1) / (4 * probes)
+	}
+	if !(math.Sqrt(skew) <= 16*float64(n)*Eps*size) {
+		return 0, 0, false
+	}
+	times(blas.NoTrans, direction, u, raw.Data, raw.Stride)
+	smallest = impl.Dnrm2(n, u, 1)
+	v := start(n)
+	for range powerRounds {
+		impl.Dscal(n, 1/impl.Dnrm2(n, v, 1), v, 1)
+		times(blas.NoTrans, v, u, raw.Data, raw.Stride)
+		times(blas.Trans, u, v, raw.Data, raw.Stride)
+	}
+	return smallest, math.Sqrt(impl.Dnrm2(n, v, 1)), true
 }

@@ -80,7 +80,12 @@ func (w *polarLanes) run(m []*mat.Dense, estimate bool) []laneResult {
 		}
 		return out
 	}
-	smallest, largest := w.check(out, estimate)
+	var smallest, largest [maxLanes]float64
+	if estimate {
+		smallest, largest = w.estimate(out)
+	} else {
+		smallest, largest = w.check(out)
+	}
 	q := make([]*mat.Dense, len(m))
 	for i := range out {
 		info := PolarInfo{
@@ -128,7 +133,7 @@ func (w *polarLanes) fill(m []*mat.Dense, out []laneResult) (norms [maxLanes]flo
 	}
 	// Deflation; see polardeflate.go. v holds vᵀ, u the vectors M v.
 	const rounds = 5
-	w.begin(w.v)
+	w.begin(0, w.v)
 	var done, worth [maxLanes]bool
 	var s, rest [maxLanes]float64
 	for round := range rounds {
@@ -213,7 +218,7 @@ func (w *polarLanes) lowerBound(out []laneResult) (bound float64, any bool) {
 	w.add(1/math.Sqrt(largest), w.x.data, 0, w.x.data)
 	w.add(1/largest, w.g.data, 0, w.g.data)
 	w.addDiagonal(w.g, -1)
-	w.begin(w.v)
+	w.begin(0, w.v)
 	w.inverse(3)
 	for _, r := range out {
 		any = any || r.ok
@@ -221,9 +226,10 @@ func (w *polarLanes) lowerBound(out []laneResult) (bound float64, any bool) {
 	return min(1, bound/math.Sqrt(largest)), any
 }
 
-// begin sets every lane of v to the vector that iterations start from.
-func (w *polarLanes) begin(v []float64) {
-	for i, x := range start(w.n) {
+// begin sets every lane of v to the k-th of the vectors that iterations start
+// from.
+func (w *polarLanes) begin(k int, v []float64) {
+	for i, x := range startAt(k, w.n) {
 		for lane := range w.width {
 			v[i*w.width+lane] = x
 		}
@@ -243,19 +249,14 @@ func (w *polarLanes) identity(lane int) {
 	}
 }
 
-// inverse makes rounds of inverse iteration on w.v with R⁻¹ in w.p, and returns
-// the estimates of the smallest eigenvalues of RᵀR.
-func (w *polarLanes) inverse(rounds int) (smallest [maxLanes]float64) {
+// inverse makes rounds of inverse iteration on w.v with R⁻¹ in w.p.
+func (w *polarLanes) inverse(rounds int) {
 	w.normalise(w.v)
 	for range rounds {
 		w.triangleVector(w.p.t(), true, w.v, w.u)
 		w.triangleVector(w.p, false, w.u, w.v)
-		smallest = w.normalise(w.v)
+		w.normalise(w.v)
 	}
-	for i := range w.width {
-		smallest[i] = 1 / smallest[i]
-	}
-	return smallest
 }
 
 // iterate leaves the polar factors in w.x. It begins with XᵀX − I in w.g.
@@ -331,9 +332,8 @@ func (w *polarLanes) polynomial(p []float64) {
 	w.x, w.y = w.y, w.x
 }
 
-// check holds, as [polarWork.check] does, that QᵀM is symmetric and positive
-// definite, and returns the extreme singular values.
-func (w *polarLanes) check(out []laneResult, estimate bool) (smallest, largest [maxLanes]float64) {
+// check is [polarWork.check] for all lanes.
+func (w *polarLanes) check(out []laneResult) (smallest, largest [maxLanes]float64) {
 	// H in w.g. Tiles above the diagonal are subtracted from the mirror image of
 	// those below, and the skew part goes to w.p.
 	none := laneMatrix{}
@@ -352,40 +352,60 @@ func (w *polarLanes) check(out []laneResult, estimate bool) (smallest, largest [
 	}
 	skew := w.dots(w.n*w.n, w.p.data, w.p.data)
 	size := w.dots(w.n*w.n, w.g.data, w.g.data)
-	copy(w.chol.r.data, w.g.data)
-	w.chol.factor()
+	h := make([]*mat.Dense, len(out))
 	for i := range out {
-		if !(math.Sqrt(skew[i]) <= 16*float64(w.n)*Eps*math.Sqrt(size[i])) || w.chol.bad[i] {
+		if !(math.Sqrt(skew[i]) <= 16*float64(w.n)*Eps*math.Sqrt(size[i])) {
+			out[i].ok = false
+		}
+		if out[i].ok {
+			h[i] = mat.NewDense(w.n, w.n, nil)
+		}
+	}
+	w.store(h, w.g)
+	for i := range out {
+		if !out[i].ok {
+			continue
+		}
+		values, _, ok := eigSym(h[i].RawMatrix().Data, w.n, 0, w.n, false)
+		if ok = ok && values[0] > 0; ok {
+			smallest[i], largest[i] = values[0], values[w.n-1]
+		}
+		out[i].ok = ok
+	}
+	return smallest, largest
+}
+
+// estimate is [polarWork.estimate] for all lanes.
+func (w *polarLanes) estimate(out []laneResult) (smallest, largest [maxLanes]float64) {
+	w.vector(w.m, w.v, w.u) // v is normalised
+	smallest = w.normalise(w.u)
+	size := w.dots(w.n*w.n, w.m.data, w.m.data)
+	var skew [maxLanes]float64
+	for k := range probes {
+		w.begin(k, w.v)
+		w.normalise(w.v)
+		w.vector(w.m, w.v, w.u)
+		w.vector(w.x.t(), w.u, w.t)
+		w.vector(w.x, w.v, w.u)
+		w.vector(w.m.t(), w.u, w.z)
+		w.add(-1, w.z, 1, w.t)
+		for i, square := range w.dots(w.n, w.t, w.t) {
+			skew[i] += float64(w.n) * square / (4 * probes)
+		}
+	}
+	for i := range out {
+		if !(math.Sqrt(skew[i]) <= 16*float64(w.n)*Eps*math.Sqrt(size[i])) {
 			out[i].ok = false
 		}
 	}
-	if !estimate {
-		h := make([]*mat.Dense, len(out))
-		for i := range out {
-			if out[i].ok {
-				h[i] = mat.NewDense(w.n, w.n, nil)
-			}
-		}
-		w.store(h, w.g)
-		for i := range out {
-			if !out[i].ok {
-				continue
-			}
-			values, _, ok := eigSym(h[i].RawMatrix().Data, w.n, 0, w.n, false)
-			if ok = ok && values[0] > 0; ok {
-				smallest[i], largest[i] = values[0], values[w.n-1]
-			}
-			out[i].ok = ok
-		}
-		return smallest, largest
-	}
-	w.chol.invert(w.p)
-	smallest = w.inverse(2)
-	w.begin(w.v)
-	for range 8 { // power iteration; the last length is that of H v
+	w.begin(0, w.v)
+	for range powerRounds {
 		w.normalise(w.v)
-		w.vector(w.g, w.v, w.u)
-		w.v, w.u = w.u, w.v
+		w.vector(w.m, w.v, w.u)
+		w.vector(w.m.t(), w.u, w.v)
 	}
-	return smallest, w.normalise(w.v)
+	for i, square := range w.normalise(w.v) {
+		largest[i] = math.Sqrt(square)
+	}
+	return smallest, largest
 }
