@@ -2,6 +2,7 @@ package align
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -128,8 +129,10 @@ func (in *input) ritz(y, b *mat.Dense) *mat.Dense {
 	parts := make([]*mat.Dense, groups)
 	_ = in.eachGroup(func(g, from, to int) error {
 		parts[g] = mat.NewDense(k, k, nil)
+		all := mat.NewDense(slices.Max(in.cols[from:to]), k, nil)
 		for i := from; i < to; i++ {
-			c := in.cross(i, y)
+			c := all.Slice(0, in.cols[i], 0, k).(*mat.Dense)
+			in.cross(c, i, y)
 			accumulate(parts[g], c.T(), c)
 		}
 		return nil
@@ -147,7 +150,7 @@ func (in *input) both(y *mat.Dense) *mat.Dense {
 	_, k := y.Dims()
 	g := mat.NewDense(in.sum, k, nil)
 	_ = in.each(func(i int) error {
-		in.block(g, i).Copy(in.cross(i, y))
+		in.cross(in.block(g, i), i, y)
 		return nil
 	})
 	return in.combine(g)

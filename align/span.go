@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"concord/linalg"
@@ -128,7 +130,7 @@ func (in *input) rightVectors(d int, solver string) (v *mat.Dense, s []float64, 
 	}
 	err = in.each(func(i int) error {
 		b := in.block(v, i)
-		b.Copy(in.cross(i, u))
+		in.cross(b, i, u)
 		scaleColumns(b, inverse)
 		return nil
 	})
@@ -160,13 +162,22 @@ func (in *input) combine(g *mat.Dense) *mat.Dense {
 	return sum
 }
 
-// cross returns A_iᵀ Y.
-func (in *input) cross(i int, y *mat.Dense) *mat.Dense {
-	m := mul(in.a[i].T(), y)
-	if in.t != nil && in.t[i] != nil {
-		m = mul(in.t[i].T(), m)
+// cross puts A_iᵀ Y in dst (l_i × k).
+func (in *input) cross(dst *mat.Dense, i int, y *mat.Dense) {
+	a, out := in.a[i].RawMatrix(), dst.RawMatrix()
+	if in.t == nil || in.t[i] == nil {
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, a, y.RawMatrix(), 0, out)
+		return
 	}
-	return m
+	buffer := scratch.Get().(*[]float64)
+	defer scratch.Put(buffer)
+	_, k := y.Dims()
+	if len(*buffer) < a.Cols*k {
+		*buffer = make([]float64, a.Cols*k)
+	}
+	m := blas64.General{Rows: a.Cols, Cols: k, Stride: k, Data: (*buffer)[:a.Cols*k]}
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, a, y.RawMatrix(), 0, m)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, in.t[i].RawMatrix(), m, 0, out)
 }
 
 // put copies the rows from ≤ r < to of A_i to dst.

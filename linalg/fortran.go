@@ -49,6 +49,7 @@ func (f *fortran) symbols() map[string]*uintptr {
 
 // openFortran loads a library and checks that it is what it must be.
 func openFortran(path string) (*fortran, error) {
+	soonAsleep()
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		if strings.Contains(err.Error(), "o such file") {
@@ -61,6 +62,21 @@ func openFortran(path string) (*fortran, error) {
 		return nil, errors.Join(err, purego.Dlclose(handle))
 	}
 	return f, nil
+}
+
+// soonAsleep has the threads of OpenBLAS wait for 2¹⁶ cycles, some 20 µs, before
+// they sleep. They turn in a loop for 2²⁶ cycles otherwise, 20 ms after each
+// decomposition on several threads, on the cores that the goroutines want then:
+// a third of the time of an alignment of many parties went there. OpenBLAS reads
+// the variable when it is loaded; a value that is set already stays.
+func soonAsleep() {
+	sym, err := purego.Dlsym(purego.RTLD_DEFAULT, "setenv")
+	if err != nil {
+		return
+	}
+	var setenv func(name, value string, overwrite int32) int32
+	purego.RegisterFunc(&setenv, sym)
+	setenv("OPENBLAS_THREAD_TIMEOUT", "16", 0)
 }
 
 func (f *fortran) bind(handle uintptr) error {
