@@ -134,18 +134,20 @@ func (in *input) gram() *mat.Dense {
 // flops.
 func (in *input) outer() *mat.Dense {
 	k := mat.NewDense(in.rows, in.rows, nil)
+	panel := mat.NewDense(in.rows, max(panelRows, slices.Max(in.cols)), nil)
 	for from := 0; from < len(in.a); {
 		to, width := from, 0
 		for to < len(in.a) && (to == from || width+in.cols[to] <= panelRows) {
 			width += in.cols[to]
 			to++
 		}
-		p := mat.NewDense(in.rows, width, nil)
-		at := 0
-		for i := from; i < to; i++ {
+		p := panel.Slice(0, in.rows, 0, width).(*mat.Dense)
+		_ = parallel(in.opt.Workers, to-from, func(i int) error {
+			i += from
+			at := in.at[i] - in.at[from]
 			in.put(p.Slice(0, in.rows, at, at+in.cols[i]).(*mat.Dense), i, 0, in.rows)
-			at += in.cols[i]
-		}
+			return nil
+		})
 		addOuter(k, p, in.opt.Workers)
 		from = to
 	}
@@ -164,8 +166,13 @@ func addOuter(k, p *mat.Dense, workers int) {
 		}
 		iTo, jTo := min(i+tile, rows), min(j+tile, rows)
 		x := p.Slice(i, iTo, 0, width).(*mat.Dense).RawMatrix()
+		out := k.Slice(i, iTo, j, jTo).(*mat.Dense).RawMatrix()
+		if i == j {
+			blas64.Syrk(blas.NoTrans, 1, x, 1, blas64.Symmetric{N: iTo - i, Stride: out.Stride, Data: out.Data, Uplo: blas.Upper})
+			return nil
+		}
 		y := p.Slice(j, jTo, 0, width).(*mat.Dense).RawMatrix()
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, x, y, 1, k.Slice(i, iTo, j, jTo).(*mat.Dense).RawMatrix())
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, x, y, 1, out)
 		return nil
 	})
 }

@@ -13,6 +13,7 @@ import (
 // in place of 16. LS and OPP do with two: there a U_d nearer to the exact one does
 // not mean a lower residual.
 const (
+	thin        = 2 // times as long as the flops of WWᵀ take those of products with few columns
 	oversample  = 10
 	blocksOfLS  = 2
 	blocksOfGEP = 4
@@ -29,7 +30,7 @@ const (
 // eigenvalues are taken. A product B Y is Σ_i A_i (A_iᵀ Y), each A_i being read
 // once and W never put together, and the last one ends at A_iᵀY. Or B itself is
 // made, and BΩ takes the place of WΩ with an Ω of a rows, when that takes fewer
-// flops:
+// time, with flops of the first kind counted twice:
 //
 //	4 a L (d + 10) n  against  a² L + 2 a² (d + 10) (n + 1)
 //
@@ -46,7 +47,7 @@ func (in *input) krylov(d int) (u *mat.Dense, s []float64, err error) {
 	}
 	total := min(blocks*width, in.rows)
 	var y, b *mat.Dense // b is WWᵀ, or nil
-	if a, l, k := float64(in.rows), float64(in.sum), float64(total); a*l+2*a*(k+float64(width)) < 4*l*k {
+	if a, l, k := float64(in.rows), float64(in.sum), float64(total); a*l+2*a*(k+float64(width)) < 4*thin*l*k {
 		b, y = in.outer(), new(mat.Dense)
 		y.Mul(b, signs(in.rows, width, in.opt.source()))
 	} else {
