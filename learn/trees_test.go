@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/mat"
@@ -75,21 +76,30 @@ var treeTargets = []struct {
 	k, q int
 }{{"two classes", 2, 0}, {"five classes", 5, 0}, {"a number", 0, 1}, {"three numbers", 0, 3}}
 
-func TestForestDoesNotDependOnWorkers(t *testing.T) {
-	for _, c := range treeTargets {
-		x, y := treeData(3, 300, c.k, c.q)
-		var first *learn.TreeEnsemble
-		for _, workers := range []int{1, 2, 5} {
-			m := fitTrees(t, learn.Forest{Trees: 12, Seed: 9, Workers: workers}, x, y)
-			if first == nil {
-				first = m
-			} else if d := cmp.Diff(first, m, cmp.Comparer(same)); d != "" {
-				t.Errorf("%s: %d workers differ from one:\n%s", c.name, workers, d)
+func TestTreesDoNotDependOnWorkers(t *testing.T) {
+	for name, with := range map[string]func(seed uint64, workers int) learn.Learner{
+		"forest": func(seed uint64, workers int) learn.Learner {
+			return learn.Forest{Trees: 12, Seed: seed, Workers: workers}
+		},
+		// Enough rows for histograms to be shared out.
+		"boosting": func(seed uint64, workers int) learn.Learner {
+			return learn.Boosting{MaxIter: 8, Seed: seed, Workers: workers, EarlyStopping: learn.StopEarly}
+		},
+	} {
+		for _, c := range treeTargets {
+			x, y := treeData(3, 11000, c.k, c.q)
+			var first *learn.TreeEnsemble
+			for _, workers := range []int{1, 2, 5} {
+				m := fitTrees(t, with(9, workers), x, y)
+				if first == nil {
+					first = m
+				} else if !cmp.Equal(first, m, cmp.Comparer(same)) {
+					t.Errorf("%s, %s: %d workers differ from one", name, c.name, workers)
+				}
 			}
-		}
-		other := fitTrees(t, learn.Forest{Trees: 12, Seed: 10}, x, y)
-		if cmp.Equal(first.Nodes, other.Nodes) {
-			t.Errorf("%s: two seeds give the same forest", c.name)
+			if cmp.Equal(first.Nodes, fitTrees(t, with(10, 1), x, y).Nodes) {
+				t.Errorf("%s, %s: two seeds give the same trees", name, c.name)
+			}
 		}
 	}
 }
@@ -114,23 +124,23 @@ func TestFullTreesFitDistinctRows(t *testing.T) {
 	}
 }
 
-func TestForestProbabilitiesSumToOne(t *testing.T) {
+func TestTreeProbabilitiesSumToOne(t *testing.T) {
 	for _, k := range []int{2, 5} {
 		x, y := treeData(5, 300, k, 0)
-		m := fitTrees(t, learn.Forest{Trees: 30, MaxDepth: 5}, x, y)
-		s := scoresOf(t, m, x)
-		n, _ := s.Dims()
-		for i := range n {
-			var sum float64
-			for _, p := range s.RawRowView(i) {
-				if p < 0 || p > 1 {
-					t.Fatalf("row %d: probability %g", i, p)
+		for _, l := range []learn.Learner{learn.Forest{Trees: 30, MaxDepth: 5}, learn.Boosting{MaxIter: 20}} {
+			s := scoresOf(t, fitTrees(t, l, x, y), x)
+			for i := range 300 {
+				var sum float64
+				for _, p := range s.RawRowView(i) {
+					if p < 0 || p > 1 {
+						t.Fatalf("%s, row %d: probability %g", l.Name(), i, p)
+					}
+					sum += p
 				}
-				sum += p
-			}
-			// 30 sums of at most 5 roundings of numbers below 1.
-			if math.Abs(sum-1) > 30*5*2.3e-16 {
-				t.Fatalf("row %d: probabilities sum to %.17g", i, sum)
+				// 30 sums of at most 5 roundings of numbers below 1.
+				if math.Abs(sum-1) > 30*5*2.3e-16 {
+					t.Fatalf("%s, row %d: probabilities sum to %.17g", l.Name(), i, sum)
+				}
 			}
 		}
 	}
@@ -201,7 +211,99 @@ func TestForestOfConstantColumns(t *testing.T) {
 	}
 }
 
-func TestForestErrors(t *testing.T) {
+// Boosting on constant columns is the best constant.
+func TestBoostingOfConstantColumns(t *testing.T) {
+	x := mat.NewDense(60, 3, nil)
+	y := learn.Target{Classes: names(3), Labels: make([]int, 60)}
+	for i := range 15 {
+		y.Labels[i] = 1 + i%3/2
+	}
+	s := scoresOf(t, fitTrees(t, learn.Boosting{MaxIter: 3}, x, y), x)
+	want := mat.NewDense(1, 3, []float64{45. / 60, 10. / 60, 5. / 60})
+	// A few roundings in logarithms below 3 and 32-bit derivatives of a mean
+	// that is zero: 2⁻²⁵ times the rounds and the rate over the curvature.
+	if !mat.EqualApprox(s.Slice(7, 8, 0, 3), want, 1e-7) {
+		t.Errorf("probabilities %v, want %v", s.RawRowView(7), want.RawRowView(0))
+	}
+	v := learn.Target{Values: mat.NewDense(60, 1, nil)}
+	for i := range 60 {
+		v.Values.Set(i, 0, float64(i))
+	}
+	// The mean of 0 … 59 is exact up to the 60 roundings of its sum.
+	if s := scoresOf(t, fitTrees(t, learn.Boosting{MaxIter: 3}, x, v), x); math.Abs(s.At(3, 0)-29.5) > 60*30*2.3e-16 {
+		t.Errorf("prediction %.17g, want 29.5", s.At(3, 0))
+	}
+}
+
+// A power of two times the numbers gives exactly that times the predictions.
+func TestBoostingFollowsTheUnit(t *testing.T) {
+	x, y := treeData(11, 400, 0, 1)
+	want := scoresOf(t, fitTrees(t, learn.Boosting{MaxIter: 20}, x, y), x)
+	for _, e := range []int{-900, -150, 3, 150, 490} {
+		var z, back mat.Dense
+		z.Scale(math.Ldexp(1, e), y.Values)
+		back.Scale(math.Ldexp(1, -e), scoresOf(t, fitTrees(t, learn.Boosting{MaxIter: 20}, x, learn.Target{Values: &z}), x))
+		if !mat.Equal(&back, want) {
+			t.Errorf("scaled by 2^%d the predictions differ", e)
+		}
+	}
+}
+
+func TestBoostingStops(t *testing.T) {
+	x, y := treeData(12, 1200, 2, 0)
+	r := fitTrees(t, learn.Boosting{MaxIter: 500, EarlyStopping: learn.StopEarly}, x, y).Report()
+	if r.Status != learn.Converged || r.Iterations < 11 || r.Iterations == 500 {
+		t.Errorf("report %+v, want convergence between rounds 11 and 499", r)
+	}
+	r = fitTrees(t, learn.Boosting{MaxIter: 7, EarlyStopping: learn.StopEarly}, x, y).Report()
+	if r.Status != learn.IterationLimit || r.Iterations != 7 {
+		t.Errorf("report %+v, want the iteration limit at 7", r)
+	}
+	r = fitTrees(t, learn.Boosting{MaxIter: 7}, x, y).Report()
+	if r.Status != learn.Exact || r.Iterations != 7 || r.Rows != 1200 || r.Inputs != 6 || r.Outputs != 2 {
+		t.Errorf("report %+v, want 7 rounds, exact", r)
+	}
+	x, y = treeData(12, 10001, 2, 0)
+	if r = fitTrees(t, learn.Boosting{MaxIter: 1}, x, y).Report(); r.Status != learn.IterationLimit {
+		t.Errorf("report %+v of 10,001 rows, want the iteration limit", r)
+	}
+}
+
+// The mean training loss falls with every round.
+func TestBoostingLowersItsLoss(t *testing.T) {
+	for _, c := range treeTargets {
+		x, y := treeData(13, 600, c.k, c.q)
+		last := math.Inf(1)
+		for rounds := 1; rounds < 40; rounds += 4 {
+			r := fitTrees(t, learn.Boosting{MaxIter: rounds}, x, y).Report()
+			if r.Objective >= last {
+				t.Errorf("%s: loss %g after %d rounds, %g before", c.name, r.Objective, rounds, last)
+			}
+			last = r.Objective
+		}
+	}
+}
+
+// Two rows, one of them held out, and classes without rows.
+func TestTreesOfFewRows(t *testing.T) {
+	x := mat.NewDense(2, 1, []float64{1, 2})
+	for _, l := range []learn.Learner{
+		learn.Forest{}, learn.Boosting{}, learn.Boosting{MinLeaf: 1}, learn.Boosting{EarlyStopping: learn.StopEarly},
+	} {
+		scoresOf(t, fitTrees(t, l, x, learn.Target{Classes: names(2), Labels: []int{1, 0}}), x)
+		scoresOf(t, fitTrees(t, l, x, learn.Target{Values: x}), x)
+	}
+	y := learn.Target{Classes: names(3), Labels: []int{2, 0, 2, 0}}
+	x = mat.NewDense(4, 1, []float64{1, 2, 3, 4})
+	if s := scoresOf(t, fitTrees(t, learn.Forest{}, x, y), x); mat.Sum(s.Slice(0, 4, 1, 2)) != 0 {
+		t.Error("a class without rows has a probability")
+	}
+	if s := scoresOf(t, fitTrees(t, learn.Boosting{}, x, y), x); mat.Max(s.Slice(0, 4, 1, 2)) > 1e-12 {
+		t.Errorf("a class without rows has the probability %g", mat.Max(s.Slice(0, 4, 1, 2)))
+	}
+}
+
+func TestTreeErrors(t *testing.T) {
 	x, y := treeData(8, 20, 2, 0)
 	with := func(i, j int, v float64) *mat.Dense {
 		c := mat.DenseCopyOf(x)
@@ -223,6 +325,19 @@ func TestForestErrors(t *testing.T) {
 		{"leaf", learn.Forest{MinLeaf: -1}, x, y, "MinLeaf is -1"},
 		{"features", learn.Forest{MaxFeatures: -1}, x, y, "MaxFeatures is -1"},
 		{"more features", learn.Forest{MaxFeatures: 7}, x, y, "MaxFeatures is 7, x has 6 columns"},
+		{"rounds", learn.Boosting{MaxIter: -1}, x, y, "MaxIter is -1"},
+		{"rate", learn.Boosting{Rate: math.NaN()}, x, y, "Rate is NaN"},
+		{"leaves", learn.Boosting{MaxLeaves: 1}, x, y, "MaxLeaves is 1"},
+		{"depth", learn.Boosting{MaxDepth: -1}, x, y, "MaxDepth is -1"},
+		{"leaf", learn.Boosting{MinLeaf: -1}, x, y, "MinLeaf is -1"},
+		{"penalty", learn.Boosting{L2: -1}, x, y, "L2 is -1"},
+		{"bins", learn.Boosting{Bins: 256}, x, y, "Bins is 256"},
+		{"stopping", learn.Boosting{EarlyStopping: "maybe"}, x, y, `EarlyStopping is "maybe"`},
+		{"overflow", learn.Boosting{}, x, learn.Target{Values: mat.NewDense(20, 1, append(make([]float64, 19), 1e300))}, "boosting overflows"},
+		{"held out", learn.Boosting{EarlyStopping: learn.StopEarly}, mat.NewDense(1, 1, nil), learn.Target{Values: mat.NewDense(1, 1, nil)}, "x has 1, want at least 2"},
+		{"one class", learn.Boosting{}, x, one, "want at least two classes"},
+		{"more classes than rows", learn.Boosting{}, x, many, "21 classes for 20 rows"},
+		{"not a number", learn.Boosting{}, with(2, 1, math.NaN()), y, "row 3, column 2 is not a finite number"},
 		{"no rows", learn.Forest{}, nil, y, "x has no rows"},
 		{"one class", learn.Forest{}, x, one, "want at least two classes"},
 		{"more classes than rows", learn.Forest{}, x, many, "21 classes for 20 rows"},
@@ -250,9 +365,77 @@ func TestForestErrors(t *testing.T) {
 			t.Errorf("scores, %s: error %v, want one with %q", c.name, err, c.want)
 		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := (learn.Forest{}).Fit(ctx, x, y); err != context.Canceled {
-		t.Errorf("cancelled: error %v", err)
+}
+
+// A fit of an hour ends soon after it is cancelled.
+func TestTreesAreCancelled(t *testing.T) {
+	x, y := treeData(14, 20000, 2, 0)
+	for _, l := range []learn.Learner{learn.Forest{Trees: 20000}, learn.Boosting{MaxIter: 1 << 20, EarlyStopping: learn.StopNever}} {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		start := time.Now()
+		_, err := l.Fit(ctx, x, y)
+		cancel()
+		if err != context.DeadlineExceeded {
+			t.Errorf("%s: error %v", l.Name(), err)
+		}
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("%s: took %v to end", l.Name(), d)
+		}
+	}
+}
+
+func TestTreeEnsembleCheck(t *testing.T) {
+	good := func() *learn.TreeEnsemble {
+		return &learn.TreeEnsemble{
+			Kind: "forest", Columns: 2,
+			Nodes: []learn.TreeNode{{Feature: 1, Left: 1, Right: 2}, {Feature: -1}, {Feature: -1, Left: 1}, {Feature: -1}},
+			Roots: []int32{0, 3}, Values: mat.NewDense(2, 2, []float64{1, 0, 0, 1}),
+			Base: make([]float64, 2), Mean: true, Link: learn.Identity, Levels: names(2),
+		}
+	}
+	if err := good().Check(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(m *learn.TreeEnsemble)
+		want   string
+	}{
+		{"inputs", func(m *learn.TreeEnsemble) { m.Columns = 0 }, "0 inputs"},
+		{"no trees", func(m *learn.TreeEnsemble) { m.Roots = nil }, "no trees"},
+		{"no values", func(m *learn.TreeEnsemble) { m.Values = nil }, "no values"},
+		{"no base", func(m *learn.TreeEnsemble) { m.Base = nil }, "no base"},
+		{"base", func(m *learn.TreeEnsemble) { m.Base[1] = math.Inf(1) }, "base 2"},
+		{"width", func(m *learn.TreeEnsemble) { m.Base = make([]float64, 3) }, "2 numbers for 3 outputs"},
+		{"outputs", func(m *learn.TreeEnsemble) { m.Output = []int32{0} }, "outputs for 1 trees"},
+		{"output", func(m *learn.TreeEnsemble) { m.Output = []int32{0, 1} }, "tree 2 adds to output 1, want 0 to 0"},
+		{"negative output", func(m *learn.TreeEnsemble) { m.Output = []int32{-1, 0} }, "tree 1 adds to output -1"},
+		{"wide leaves", func(m *learn.TreeEnsemble) { m.Output, m.Base = []int32{0, 0}, m.Base[:1] }, "adds to output 0, want 0 to -1"},
+		{"link", func(m *learn.TreeEnsemble) { m.Link = "log" }, "link is"},
+		{"sigmoid", func(m *learn.TreeEnsemble) { m.Link = learn.Sigmoid }, "sigmoid ensemble has 2 classes and 2 outputs"},
+		{"softmax", func(m *learn.TreeEnsemble) { m.Link, m.Levels = learn.Softmax, nil }, "softmax ensemble has 0 classes"},
+		{"levels", func(m *learn.TreeEnsemble) { m.Levels = names(3) }, "3 classes for 2 outputs"},
+		{"value", func(m *learn.TreeEnsemble) { m.Values.Set(1, 0, math.NaN()) }, "leaf value at row 2, column 1"},
+		{"first root", func(m *learn.TreeEnsemble) { m.Roots[0] = 1 }, "begins at node 1"},
+		{"roots", func(m *learn.TreeEnsemble) { m.Roots[1] = 0 }, "tree 1 has no nodes"},
+		{"root", func(m *learn.TreeEnsemble) { m.Roots[1] = 4 }, "tree 2 has no nodes"},
+		{"root far out", func(m *learn.TreeEnsemble) { m.Roots[1] = math.MaxInt32 }, "tree 1 has no nodes"},
+		{"cycle", func(m *learn.TreeEnsemble) { m.Nodes[0].Left = 0 }, "tree 1, node 0: children"},
+		{"other tree", func(m *learn.TreeEnsemble) { m.Nodes[0].Right = 3 }, "tree 1, node 0: children"},
+		{"negative child", func(m *learn.TreeEnsemble) { m.Nodes[0].Right = -3 }, "children"},
+		{"feature", func(m *learn.TreeEnsemble) { m.Nodes[0].Feature = 2 }, "feature is 2, want 0 to 1"},
+		{"negative feature", func(m *learn.TreeEnsemble) { m.Nodes[0].Feature = -2 }, "feature is -2"},
+		{"threshold", func(m *learn.TreeEnsemble) { m.Nodes[0].Threshold = float32(math.NaN()) }, "threshold"},
+		{"leaf", func(m *learn.TreeEnsemble) { m.Nodes[3].Left = 2 }, "tree 2, node 0: leaf has value 2, want 0 to 1"},
+	} {
+		m := good()
+		c.change(m)
+		err := m.Check()
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
+		}
+		if _, err := m.Scores(mat.NewDense(1, 2, nil)); err == nil {
+			t.Errorf("%s: scores without an error", c.name)
+		}
 	}
 }

@@ -10,6 +10,12 @@ type cell struct {
 	n    int
 }
 
+// span is the cells of a group of columns.
+func (b *binned) span(group int) (lo, hi int) {
+	last := min(len(b.offsets), (group+1)*lanes) - 1
+	return b.offsets[group*lanes], b.offsets[last] + len(b.thresholds[last]) + 1
+}
+
 // fill sums the gradients of the rows into the cells of a group of columns.
 // The sums of a column depend on the order of the rows only. hist has 255 cells
 // more than there are bins, so that any bin of a byte is in range.
@@ -17,9 +23,8 @@ func (b *binned) fill(hist []cell, group int, rows []uint32, grad []gradient) {
 	words := b.words[group]
 	first := group * lanes
 	columns := min(len(b.offsets)-first, lanes)
-	last := len(b.offsets) - 1
-	end := b.offsets[min(first+columns-1, last)] + len(b.thresholds[first+columns-1]) + 1
-	clear(hist[b.offsets[first]:end])
+	lo, hi := b.span(group)
+	clear(hist[lo:hi])
 	if columns < lanes {
 		for j := first; j < first+columns; j++ {
 			at := (*[256]cell)(hist[b.offsets[j]:])
@@ -64,9 +69,7 @@ func (b *binned) fill(hist []cell, group int, rows []uint32, grad []gradient) {
 // subtract makes the cells of a group of columns those of the rows of a that
 // are not in part.
 func (b *binned) subtract(a, part []cell, group int) {
-	first := group * lanes
-	last := min(len(b.offsets), first+lanes) - 1
-	lo, hi := b.offsets[first], b.offsets[last]+len(b.thresholds[last])+1
+	lo, hi := b.span(group)
 	part = part[lo:hi]
 	for i := range a[lo:hi] {
 		c, p := &a[lo+i], &part[i]
