@@ -40,7 +40,7 @@ const (
 // more than half of the space: the small eigenproblem is then hardly smaller than
 // the exact one.
 func (in *input) krylov(d int) (u *mat.Dense, s []float64, err error) {
-	width := min(d+oversample, in.rows)
+	width := min((d+oversample+15)/16*16, in.rows) // full vectors
 	blocks := in.blocks
 	for in.rows > 256 && blocks > in.blocks/2 && 2*blocks*width > in.rows {
 		blocks--

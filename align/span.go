@@ -149,7 +149,7 @@ func (in *input) combine(g *mat.Dense) *mat.Dense {
 		}
 	}
 	sum := mat.NewDense(in.rows, d, nil)
-	const rows = panelRows / 4
+	const rows = 240 // of full kernels, 4, 6, 8, 10 or 12 rows high
 	_ = parallel(in.opt.Workers, (in.rows+rows-1)/rows, func(k int) error {
 		from, to := k*rows, min((k+1)*rows, in.rows)
 		p := sum.Slice(from, to, 0, d).(*mat.Dense)
