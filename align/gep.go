@@ -31,9 +31,10 @@ const (
 //	            T_iᵀ A_iᵀA_j T_j                        a L² + O(L³)
 //	randomized  qr with U by block Krylov               O(a L d), approximate
 //
-// The default is qr, whose cost is no higher in order for any shape. Its
-// decomposition of [Q_1 … Q_c] goes through a Gram matrix when large, which costs
-// no digits to speak of: 1 ≤ s_j² ≤ c for j up to the largest rank of an A_i.
+// The default is qr, and randomized, as published, for W with a shorter side of 800
+// or more and d less than an eighth of it. The decomposition of [Q_1 … Q_c] by qr
+// goes through a Gram matrix unless small, which costs no digits to speak of:
+// 1 ≤ s_j² ≤ c for j up to the largest rank of an A_i.
 // direct squares the condition number of A_i and holds K (L × L).
 //
 // A rank-deficient A_i takes T_i = V_r Σ_r⁻¹ (l_i × r) from its singular value
@@ -79,6 +80,9 @@ func GEP(a []*mat.Dense, opt Options) (*Result, error) {
 	}
 	if solver == "" {
 		solver = solverQR
+		if in.large(d) {
+			solver = solverRandomized
+		}
 	}
 	res := &Result{Method: "gep", Solver: solver, Dim: d, Target: Identity, Converged: true}
 	res.Ranks, res.Conds = make([]int, len(a)), make([]float64, len(a))
@@ -149,7 +153,7 @@ func (res *Result) byQR(in *input, solver string) (s []float64, err error) {
 	if d == 0 {
 		return res.pad(nil), nil
 	}
-	inner := ""
+	inner := solverExact
 	if solver == solverRandomized {
 		inner = solverRandomized
 	}

@@ -2,8 +2,9 @@ package align
 
 import (
 	"math/rand/v2"
-	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -21,87 +22,118 @@ const (
 
 // krylov returns approximate top d left singular vectors and values of W by a
 // randomized block Krylov method (Musco, Musco 2015; Halko, Martinsson, Tropp
-// 2011 for the random start): with Ω an L × (d + 10) matrix of random signs and
-// B = WWᵀ, an orthonormal basis Q of
+// 2011 for the random start): with Ω an L × k matrix of random signs, k = d + 10 or a
+// little more, and B = WWᵀ, an orthonormal basis Q of
 //
 //	[WΩ, BWΩ, …, B^{n−1}WΩ],  n = in.blocks
 //
 // is built block by block, and the Ritz vectors of QᵀBQ for its largest
-// eigenvalues are taken. A product B Y is Σ_i A_i (A_iᵀ Y), each A_i being read
-// once and W never put together, and the last one ends at A_iᵀY. Or B itself is
-// made, and BΩ takes the place of WΩ with an Ω of a rows, when that takes fewer
-// time, with flops of the first kind counted twice:
+// eigenvalues are taken. A product B Y is Σ_i A_i (A_iᵀ Y), W never being put
+// together, and the last one ends at A_iᵀY. Or B itself is made, and BΩ takes the
+// place of WΩ with an Ω of a rows, when that takes less time, flops of the first
+// kind being counted twice:
 //
-//	4 a L (d + 10) n  against  a² L + 2 a² (d + 10) (n + 1)
+//	4 a L k n  against  a² L + 2 a² k (n + 1)
 //
 // The values are below the exact ones, those of a clear gap exact to rounding.
 // The cost is the smaller of these and O(a (n d)²) in time, O(a n d) or a² numbers
 // in memory. For a above 256 the blocks are fewer, down to half, if they would take
 // more than half of the space: the small eigenproblem is then hardly smaller than
 // the exact one.
-func (in *input) krylov(d int) (u *mat.Dense, s []float64, err error) {
+func (in *input) krylov(d int) (*ritz, error) {
 	width := min((d+oversample+15)/16*16, in.rows) // full vectors
 	blocks := in.blocks
 	for in.rows > 256 && blocks > in.blocks/2 && 2*blocks*width > in.rows {
 		blocks--
 	}
 	total := min(blocks*width, in.rows)
-	var y, b *mat.Dense // b is WWᵀ, or nil
 	if a, l, k := float64(in.rows), float64(in.sum), float64(total); a*l+2*a*(k+float64(width)) < 4*thin*l*k {
-		b, y = in.outer(), new(mat.Dense)
-		y.Mul(b, signs(in.rows, width, in.opt.source()))
-	} else {
-		y = in.combine(signs(in.sum, width, in.opt.source()))
+		return in.krylovOuter(d, width, total)
 	}
-	q := mat.NewDense(in.rows, total, nil)
-	image := mat.NewDense(in.rows, total, nil) // B Q, but for the last block
-	var last *mat.Dense                        // Q_nᵀ B Q_n
-	at := 0
-	for {
+	return in.krylovThin(d, width, total)
+}
+
+// ritz is what a randomized method found.
+type ritz struct {
+	u *mat.Dense // a × d
+	s []float64
+	v *mat.Dense // V_d Σ_d (L × d), or nil
+}
+
+// krylovThin has B as products with W. With R = WᵀQ, which is kept, QᵀBQ = RᵀR and
+// V_d Σ_d is R times the Ritz vectors.
+func (in *input) krylovThin(d, width, total int) (*ritz, error) {
+	q, r := mat.NewDense(in.rows, total, nil), mat.NewDense(in.sum, total, nil)
+	y := in.combine(signs(in.sum, width, in.opt.source()))
+	for at := 0; ; {
 		n := min(width, total-at)
-		if n < width {
-			y = mat.DenseCopyOf(y.Slice(0, in.rows, 0, n))
+		block, err := extend(q, at, y, n)
+		if err != nil {
+			return nil, err
 		}
-		for range 2 { // twice is enough: once leaves the rounding of the first
-			if at > 0 {
-				old := q.Slice(0, in.rows, 0, at)
-				var c, p mat.Dense
-				c.Mul(old.T(), y)
-				p.Mul(old, &c)
-				y.Sub(y, &p)
-			}
-			if y, err = orthonormal(y); err != nil {
-				return nil, nil, err
-			}
-		}
-		q.Slice(0, in.rows, at, at+n).(*mat.Dense).Copy(y)
-		if at+n == total {
-			last = in.ritz(y, b)
+		g := mat.NewDense(in.sum, n, nil)
+		_ = in.each(func(i int) error {
+			in.cross(in.block(g, i), i, block)
+			return nil
+		})
+		r.Slice(0, in.sum, at, at+n).(*mat.Dense).Copy(g)
+		if at += n; at == total {
 			break
 		}
-		if b != nil {
-			y = mul(b, y)
-		} else {
-			y = in.both(y)
+		y = in.combine(g)
+	}
+	t := mat.NewDense(total, total, nil)
+	raw := t.RawMatrix()
+	blas64.Syrk(blas.Trans, 1, r.RawMatrix(), 0, blas64.Symmetric{N: total, Stride: total, Data: raw.Data, Uplo: blas.Upper})
+	w, x, err := symmetric(t, d)
+	if err != nil {
+		return nil, err
+	}
+	return &ritz{mul(q, x), roots(w), mul(r, x)}, nil
+}
+
+// krylovOuter makes B.
+func (in *input) krylovOuter(d, width, total int) (*ritz, error) {
+	b := in.outer()
+	q, image := mat.NewDense(in.rows, total, nil), mat.NewDense(in.rows, total, nil)
+	y := mul(b, signs(in.rows, width, in.opt.source()))
+	for at := 0; at < total; {
+		n := min(width, total-at)
+		block, err := extend(q, at, y, n)
+		if err != nil {
+			return nil, err
 		}
+		y = mul(b, block)
 		image.Slice(0, in.rows, at, at+n).(*mat.Dense).Copy(y)
 		at += n
 	}
-	t := mat.NewDense(total, total, nil)
-	if at > 0 {
-		// The columns of the blocks before the last, whose lower part is also the
-		// upper part of the last.
-		t.Slice(0, total, 0, at).(*mat.Dense).Mul(q.T(), image.Slice(0, in.rows, 0, at))
-		t.Slice(0, at, at, total).(*mat.Dense).Copy(t.Slice(at, total, 0, at).T())
-	}
-	t.Slice(at, total, at, total).(*mat.Dense).Copy(last)
-	w, v, err := symmetric(t, d)
+	w, x, err := symmetric(mul(q.T(), image), d)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	u = new(mat.Dense)
-	u.Mul(q, v)
-	return u, roots(w), nil
+	return &ritz{u: mul(q, x), s: roots(w)}, nil
+}
+
+// extend puts the first n columns of y, made orthonormal to the columns of q
+// before at and to each other, in q from there on, and returns them.
+func extend(q *mat.Dense, at int, y *mat.Dense, n int) (*mat.Dense, error) {
+	rows, width := y.Dims()
+	if n < width {
+		y = mat.DenseCopyOf(y.Slice(0, rows, 0, n))
+	}
+	for range 2 { // twice is enough: once leaves the rounding of the first
+		if at > 0 {
+			old := q.Slice(0, rows, 0, at)
+			c := mul(old.T(), y)
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, old.(*mat.Dense).RawMatrix(), c.RawMatrix(), 1, y.RawMatrix())
+		}
+		var err error
+		if y, err = orthonormal(y); err != nil {
+			return nil, err
+		}
+	}
+	q.Slice(0, rows, at, at+n).(*mat.Dense).Copy(y)
+	return y, nil
 }
 
 // signs returns a matrix of independent signs, 64 of them from a word.
@@ -119,46 +151,8 @@ func signs(rows, cols int, src rand.Source) *mat.Dense {
 	return m
 }
 
-// ritz returns YᵀBY (k × k), by b = B unless that is nil.
-func (in *input) ritz(y, b *mat.Dense) *mat.Dense {
-	_, k := y.Dims()
-	t := mat.NewDense(k, k, nil)
-	if b != nil {
-		t.Mul(y.T(), mul(b, y))
-		return t
-	}
-	parts := make([]*mat.Dense, groups)
-	_ = in.eachGroup(func(g, from, to int) error {
-		parts[g] = mat.NewDense(k, k, nil)
-		all := mat.NewDense(slices.Max(in.cols[from:to]), k, nil)
-		for i := from; i < to; i++ {
-			c := all.Slice(0, in.cols[i], 0, k).(*mat.Dense)
-			in.cross(c, i, y)
-			accumulate(parts[g], c.T(), c)
-		}
-		return nil
-	})
-	for _, p := range parts {
-		if p != nil {
-			t.Add(t, p)
-		}
-	}
-	return t
-}
-
-// both returns B Y = Σ_i A_i A_iᵀ Y.
-func (in *input) both(y *mat.Dense) *mat.Dense {
-	_, k := y.Dims()
-	g := mat.NewDense(in.sum, k, nil)
-	_ = in.each(func(i int) error {
-		in.cross(in.block(g, i), i, y)
-		return nil
-	})
-	return in.combine(g)
-}
-
 // mul returns X Y.
-func mul(x mat.Matrix, y *mat.Dense) *mat.Dense {
+func mul(x, y mat.Matrix) *mat.Dense {
 	m := new(mat.Dense)
 	m.Mul(x, y)
 	return m

@@ -36,7 +36,8 @@ import (
 //	gram        eigenvectors of WᵀW or WWᵀ                a L min(a, L) + O(min(a, L)³)
 //	randomized  randomized block Krylov, approximate      O(a L d)
 //
-// The default is gram unless W is small. gram squares the condition number of W,
+// The default is svd if W is small, randomized, as published, if its shorter side
+// is 800 or more and d less than an eighth of it, and gram otherwise. gram squares the condition number of W,
 // so it is refused, and svd takes its place, when σ_1 > 1000 σ_d; below that it
 // costs at most three of sixteen digits. G_i comes from the normal equations, by
 // Cholesky, where cond(A_i)² ≤ 1e6, and from the singular value decomposition of

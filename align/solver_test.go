@@ -95,7 +95,7 @@ func TestRandomized(t *testing.T) {
 		}
 		return sum
 	}
-	for _, s := range []struct{ rows, l, c int }{{300, 8, 20}, {100, 8, 40}, {30, 3, 3}} {
+	for _, s := range []struct{ rows, l, c int }{{300, 8, 20}, {100, 8, 40}, {30, 3, 3}, {3000, 8, 12}} {
 		a := mixed(s.rows, s.l, s.c)
 		name := fmt.Sprintf("%d × %d, %d parties", s.rows, s.l, s.c)
 		exact, r := run(t, "ls", a, align.Options{}), run(t, "ls", a, align.Options{Solver: "randomized"})
@@ -113,6 +113,16 @@ func TestRandomized(t *testing.T) {
 		same, other := run(t, "ls", a, align.Options{Solver: "randomized", Source: source(1)}), run(t, "ls", a, align.Options{Solver: "randomized", Source: source(1)})
 		if !mat.Equal(same.G[0], other.G[0]) {
 			t.Errorf("%s: one seed, two results", name)
+		}
+	}
+	// The default is by cost.
+	for _, s := range []struct {
+		rows, l, c int
+		want       [2]string // of ls and gep
+	}{{40, 3, 5, [2]string{"svd", "qr"}}, {500, 10, 60, [2]string{"gram", "qr"}}, {900, 10, 90, [2]string{"randomized", "randomized"}}, {900, 120, 8, [2]string{"gram", "qr"}}} {
+		a := mixed(s.rows, s.l, s.c)
+		if l, g := run(t, "ls", a, align.Options{}).Solver, run(t, "gep", a, align.Options{}).Solver; l != s.want[0] || g != s.want[1] {
+			t.Errorf("%d × %d, %d parties: solvers %s and %s, want %v", s.rows, s.l, s.c, l, g, s.want)
 		}
 	}
 	for _, sz := range sizes() {

@@ -28,6 +28,22 @@ const gramLimit = 1000
 // nothing to be gained.
 const smallSide = 32
 
+// solverExact asks [input.vectors] for gram or svd, by size.
+const solverExact = "exact"
+
+// W is large, and randomized the default as published, from this shorter side on
+// and where d is less than an eighth of it: gram takes a tenth of a second there,
+// and up to seven times as long as randomized.
+const (
+	largeSide  = 800
+	largeTimes = 8
+)
+
+func (in *input) large(d int) bool {
+	side := min(in.rows, in.sum)
+	return side >= largeSide && d*largeTimes < side
+}
+
 // leftVectors returns the top d left singular vectors of W and its singular
 // values, all of them (svd) or d, by the solver
 //
@@ -35,12 +51,22 @@ const smallSide = 32
 //	gram        eigenvectors of WᵀW or WWᵀ          a L min(a, L) + O(min(a, L)³)
 //	randomized  block Krylov, see [input.krylov]    O(a L d), approximate
 //
-// and the name of the solver used. Without a name it takes gram, which needs a
-// fraction of the time of svd, unless W is small. gram squares the condition
-// number: it is refused, and svd takes its place, when σ_1 > 1000 σ_d. The sign
-// of each column is fixed as in [linalg.SVDLeft].
+// and the name of the solver used. Without a name it takes svd if W is small,
+// randomized if W is large and d much less, and gram otherwise, which needs a
+// fraction of the time of svd. gram squares the condition number: it is refused,
+// and svd takes its place, when σ_1 > 1000 σ_d. The sign of each column is fixed
+// as in [linalg.SVDLeft].
 func (in *input) leftVectors(d int, solver string) (u *mat.Dense, s []float64, used string, err error) {
-	if solver == "" {
+	u, s, _, used, err = in.vectors(d, solver)
+	return u, s, used, err
+}
+
+// vectors is leftVectors with V_d Σ_d (L × d) where it costs nothing, else nil.
+func (in *input) vectors(d int, solver string) (u *mat.Dense, s []float64, v *mat.Dense, used string, err error) {
+	if solver == "" && in.large(d) {
+		solver = solverRandomized
+	}
+	if solver == "" || solver == solverExact {
 		solver = solverGram
 		if min(in.rows, in.sum) <= smallSide {
 			solver = solverSVD
@@ -53,7 +79,15 @@ func (in *input) leftVectors(d int, solver string) (u *mat.Dense, s []float64, u
 	}()
 	switch solver {
 	case solverRandomized:
-		u, s, err = in.krylov(d)
+		r, err := in.krylov(d)
+		if err != nil {
+			return nil, nil, nil, "", err
+		}
+		signs := fixSigns(r.u)
+		if r.v != nil {
+			scaleColumns(r.v, signs)
+		}
+		return r.u, r.s, r.v, solver, nil
 	case solverGram:
 		var ok bool
 		if u, s, ok, err = in.gramVectors(d); ok || err != nil {
@@ -68,10 +102,10 @@ func (in *input) leftVectors(d int, solver string) (u *mat.Dense, s []float64, u
 		}
 	}
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, nil, "", err
 	}
 	fixSigns(u)
-	return u, s, solver, nil
+	return u, s, nil, solver, nil
 }
 
 // gramVectors computes U_d from the smaller of WᵀW and WWᵀ; ok is false when
@@ -110,7 +144,7 @@ func (in *input) gramVectors(d int) (u *mat.Dense, s []float64, ok bool, err err
 // unless σ_d is so small that this would lose digits. The sign of each column is
 // that of [input.leftVectors].
 func (in *input) rightVectors(d int, solver string) (v *mat.Dense, s []float64, err error) {
-	u, s, _, err := in.leftVectors(d, solver)
+	u, s, v, _, err := in.vectors(d, solver)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,11 +157,15 @@ func (in *input) rightVectors(d int, solver string) (v *mat.Dense, s []float64, 
 		scaleColumns(v, fixSigns(mat.DenseCopyOf(u.Slice(0, in.rows, 0, d))))
 		return v, s, nil
 	}
-	v = mat.NewDense(in.sum, d, nil)
 	inverse := make([]float64, d)
 	for j := range d {
 		inverse[j] = 1 / s[j]
 	}
+	if v != nil {
+		scaleColumns(v, inverse)
+		return v, s, nil
+	}
+	v = mat.NewDense(in.sum, d, nil)
 	err = in.each(func(i int) error {
 		b := in.block(v, i)
 		in.cross(b, i, u)

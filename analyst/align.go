@@ -14,7 +14,8 @@ import (
 // Align finds the change of basis Gᵢ (l × l) of every party from the Ãᵢ alone,
 // by the contract's method. The order of parts counts for ODC, whose reference
 // is the first: callers give them in the roster's order. A random target is
-// drawn from the epoch, so that a replay finds the same one.
+// drawn from the epoch, so that a replay finds the same one. Solvers are the exact
+// ones, whatever the size: minutes do not count in a study.
 //
 // Before anything is computed every contribution is checked against the
 // contract and the anchor ids are compared: parties with different anchors
@@ -37,6 +38,7 @@ func Align(c *study.Contract, epoch study.Hash, parts []Contribution) (*align.Re
 	}
 	return align.Run(c.Alignment.Method, a, align.Options{
 		Target: align.Target(c.Alignment.Target),
+		Solver: map[string]string{"ls": "gram"}[c.Alignment.Method],
 		Source: rand.NewChaCha8(study.HashOf(append([]byte("concord/align/target/v1\x00"), epoch[:]...))),
 	})
 }
