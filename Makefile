@@ -28,6 +28,8 @@ deps: ## Install what the tests need (Debian packages, Go modules); quick when a
 test: deps ## All tests that need no data from outside the repository
 	$(GO) vet ./...
 	$(GO) test -timeout 20m ./...
+	CONCORD_BLAS=go $(GO) test -count=1 -timeout 20m ./linalg ./manifold ./align ./basis ./learn
+	$(GO) test -tags noblas -timeout 20m ./linalg ./manifold ./align
 
 .PHONY: test-race
 test-race: deps ## The same under the race detector
@@ -56,6 +58,10 @@ lint: ## gofmt, go vet, staticcheck, and govulncheck where it can run
 .PHONY: bench
 bench: ## Benchmarks beside the code
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: compare
+compare: deps build ## Measure the alignments beside the Python peers, an hour alone on the machine (docs/results)
+	bench/compare.py headline grid backends memory
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (default 60s) each

@@ -20,16 +20,16 @@ import (
 // direction of v counts s₁/t times in the end. The vectors come from power
 // iteration, which gains (s₁/s₂)² in each round; m stays as it is unless they
 // are exact to rounding after a few, so that the change is within the rounding
-// of M itself.
-func deflate(m *mat.Dense) {
+// of M itself. It returns s₁, or 0.
+func deflate(m *mat.Dense) (largest float64) {
 	const rounds = 5
 	n, _ := m.Dims()
 	if n < smallPolar {
-		return
+		return 0
 	}
 	raw := m.RawMatrix()
 	impl := blas64.Implementation()
-	norm := impl.Dnrm2(n*n, raw.Data, 1)
+	norm := math.Sqrt(sumSquares(raw.Data[:n*n]))
 	u, v := make([]float64, n), start(n)
 	for round := range rounds {
 		impl.Dscal(n, 1/impl.Dnrm2(n, v, 1), v, 1)
@@ -37,7 +37,7 @@ func deflate(m *mat.Dense) {
 		s := impl.Dnrm2(n, u, 1)
 		rest := deflated(s, norm, n)
 		if s == 0 || round > 0 && s < worthwhile*rest {
-			return
+			return 0
 		}
 		impl.Dscal(n, 1/s, u, 1)
 		w := make([]float64, n) // Mᵀu, which is s v for singular vectors
@@ -45,11 +45,12 @@ func deflate(m *mat.Dense) {
 		impl.Daxpy(n, -s, v, 1, w, 1)
 		if impl.Dnrm2(n, w, 1) <= 4*Eps*s {
 			impl.Dger(n, n, rest-s, u, 1, v, 1, raw.Data, n)
-			return
+			return s
 		}
 		impl.Daxpy(n, s, v, 1, w, 1)
 		v = w
 	}
+	return 0
 }
 
 // worthwhile is the factor s₁/t from which deflation is.

@@ -86,29 +86,28 @@ func polarByIteration(m *mat.Dense, estimate bool) (q *mat.Dense, info PolarInfo
 	w := polarPool.Get().(*polarWork)
 	defer polarPool.Put(w)
 	w.resize(cols)
-	// Powers of two bring the largest element to [1/2, 1), exactly.
-	largest := 0.0
-	for i := range rows {
-		for _, v := range m.RawRowView(i) {
-			largest = max(largest, math.Abs(v))
-		}
+	// A power of two brings the size of M near 1, exactly.
+	size := math.Sqrt(SumSquares(m))
+	if !(size > 0x1p-400 && size < 0x1p400) { // as good as any, where squares overflow
+		size = mat.Max(m)
+		size = max(size, -mat.Min(m))
 	}
-	if largest == 0 {
+	if size == 0 {
 		return nil, PolarInfo{}, false
 	}
-	_, exp := math.Frexp(largest)
+	_, exp := math.Frexp(size)
 	scaled := mat.NewDense(cols, cols, w.m)
 	for i := range rows {
 		shift(scaled.RawRowView(i), m.RawRowView(i), -exp)
 	}
-	steps, direction, ok := w.iterate(scaled)
+	steps, direction, known, ok := w.iterate(scaled)
 	if !ok {
 		return nil, PolarInfo{}, false
 	}
 	q = mat.NewDense(cols, cols, append([]float64(nil), w.x...))
 	var smallest, top float64
 	if estimate {
-		smallest, top, ok = w.estimate(scaled, direction)
+		smallest, top, ok = w.estimate(scaled, direction, known)
 	} else {
 		smallest, top, ok = w.check(scaled)
 	}
@@ -127,24 +126,24 @@ func polarByIteration(m *mat.Dense, estimate bool) (q *mat.Dense, info PolarInfo
 	return q, info, !math.IsInf(info.Largest, 0) && info.Smallest > 0
 }
 
-// iterate leaves the polar factor of m in w.x. It returns the number of steps
-// and about the right singular vector of the smallest singular value.
-func (w *polarWork) iterate(m *mat.Dense) (steps int, direction []float64, ok bool) {
+// iterate leaves the polar factor of m in w.x. It returns the number of steps,
+// about the right singular vector of the smallest singular value, and the largest
+// singular value if it came out by the way, else 0.
+func (w *polarWork) iterate(m *mat.Dense) (steps int, direction []float64, largest float64, ok bool) {
 	n := w.n
 	for i := range n {
 		copy(w.x[i*n:], m.RawRowView(i))
 	}
-	x := mat.NewDense(n, n, w.x)
-	deflate(x)
-	norm := normBound(x)
+	largest = deflate(mat.NewDense(n, n, w.x))
+	f := 1 / math.Sqrt(sumSquares(w.x))
 	for i := range w.x {
-		w.x[i] /= norm
+		w.x[i] *= f
 	}
 	impl := blas64.Implementation()
 	w.gram(impl)
 	bound, direction, ok := w.lowerBound(impl)
 	if !ok {
-		return 0, nil, false
+		return 0, nil, 0, false
 	}
 	bound *= w.tighten()
 	limit := 4 * float64(n) * float64(n)
@@ -158,7 +157,7 @@ func (w *polarWork) iterate(m *mat.Dense) (steps int, direction []float64, ok bo
 		if bound < halleyBelow {
 			bound, ok = w.halley(impl, bound, limit)
 			if !ok {
-				return 0, nil, false
+				return 0, nil, 0, false
 			}
 			continue
 		}
@@ -174,10 +173,10 @@ func (w *polarWork) iterate(m *mat.Dense) (steps int, direction []float64, ok bo
 		next, step := nearStep(bound, off, n)
 		w.polynomial(impl, step.p)
 		if bound = next; step.last {
-			return steps, direction, true
+			return steps, direction, largest, true
 		}
 	}
-	return 0, nil, false
+	return 0, nil, 0, false
 }
 
 // tighten scales X, and G = XᵀX in w.g, by a bound of σ_max(X) that is far below
@@ -215,28 +214,6 @@ func shift(dst, src []float64, exp int) {
 	for i, v := range src {
 		dst[i] = v * f * g
 	}
-}
-
-// normBound is an upper bound of the largest singular value, the smaller of
-// ‖M‖_F and √(‖M‖₁ ‖M‖_∞).
-func normBound(m *mat.Dense) float64 {
-	rows, cols := m.Dims()
-	square, widest := 0.0, 0.0
-	column := make([]float64, cols)
-	for i := range rows {
-		sum := 0.0
-		for j, v := range m.RawRowView(i) {
-			square += v * v
-			sum += math.Abs(v)
-			column[j] += math.Abs(v)
-		}
-		widest = max(widest, sum)
-	}
-	tallest := 0.0
-	for _, v := range column {
-		tallest = max(tallest, v)
-	}
-	return min(math.Sqrt(square), math.Sqrt(widest)*math.Sqrt(tallest))
 }
 
 // gram puts XᵀX in w.g; above squareLeaf its upper triangle only.
@@ -344,19 +321,24 @@ func (w *polarWork) check(m *mat.Dense) (smallest, largest float64, ok bool) {
 	return values[0], values[n-1], values[0] > 0
 }
 
-const (
-	// probes is the number of vectors that stand for ‖H − Hᵀ‖_F.
-	probes = 3
-	// powerRounds of MᵀM make the estimate of the largest singular value.
-	powerRounds = 4
-)
+// powerRounds of MᵀM make the estimate of the largest singular value.
+const powerRounds = 4
+
+// probes is the number of vectors that stand for ‖H − Hᵀ‖_F: the longer they are
+// the better does one.
+func probes(n int) int {
+	if n < 128 {
+		return 3
+	}
+	return 1
+}
 
 // estimate is check with products of vectors in place of those of matrices: for
 // a vector v without structure, ‖(H − Hᵀ) v‖ is about ‖H − Hᵀ‖_F ‖v‖/√n. That H is
 // positive definite follows from the steps, which keep every singular value
 // positive. With a direction near to the singular vector of the smallest
-// singular value, ‖M v‖ is that to second order.
-func (w *polarWork) estimate(m *mat.Dense, direction []float64) (smallest, largest float64, ok bool) {
+// singular value, ‖M v‖ is that to second order. The largest may be known, else 0.
+func (w *polarWork) estimate(m *mat.Dense, direction []float64, known float64) (smallest, largest float64, ok bool) {
 	n := w.n
 	impl := blas64.Implementation()
 	raw := m.RawMatrix()
@@ -364,8 +346,8 @@ func (w *polarWork) estimate(m *mat.Dense, direction []float64) (smallest, large
 		impl.Dgemv(t, n, n, 1, a, lda, x, 1, 0, y, 1)
 	}
 	u, left, right := w.y[:n], w.p[:n], w.q[:n]
-	skew, size := 0.0, impl.Dnrm2(n*n, raw.Data, 1)
-	for k := range probes {
+	skew, size := 0.0, math.Sqrt(sumSquares(raw.Data[:n*n]))
+	for k := range probes(n) {
 		v := startAt(k, n)
 		impl.Dscal(n, math.Sqrt(float64(n))/impl.Dnrm2(n, v, 1), v, 1)
 		times(blas.NoTrans, v, u, raw.Data, raw.Stride)
@@ -373,13 +355,16 @@ func (w *polarWork) estimate(m *mat.Dense, direction []float64) (smallest, large
 		times(blas.NoTrans, v, u, w.x, n)
 		times(blas.Trans, u, right, raw.Data, raw.Stride)
 		impl.Daxpy(n, -1, right, 1, left, 1)
-		skew += impl.Ddot(n, left, 1, left, 1) / (4 * probes)
+		skew += impl.Ddot(n, left, 1, left, 1) / float64(4*probes(n))
 	}
 	if !(math.Sqrt(skew) <= 16*float64(n)*Eps*size) {
 		return 0, 0, false
 	}
 	times(blas.NoTrans, direction, u, raw.Data, raw.Stride)
 	smallest = impl.Dnrm2(n, u, 1)
+	if known > 0 {
+		return smallest, known, true
+	}
 	v := start(n)
 	for range powerRounds {
 		impl.Dscal(n, 1/impl.Dnrm2(n, v, 1), v, 1)

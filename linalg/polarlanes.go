@@ -381,7 +381,7 @@ func (w *polarLanes) estimate(out []laneResult) (smallest, largest [maxLanes]flo
 	smallest = w.normalise(w.u)
 	size := w.dots(w.n*w.n, w.m.data, w.m.data)
 	var skew [maxLanes]float64
-	for k := range probes {
+	for k := range probes(w.n) {
 		w.begin(k, w.v)
 		w.normalise(w.v)
 		w.vector(w.m, w.v, w.u)
@@ -390,7 +390,7 @@ func (w *polarLanes) estimate(out []laneResult) (smallest, largest [maxLanes]flo
 		w.vector(w.m.t(), w.u, w.z)
 		w.add(-1, w.z, 1, w.t)
 		for i, square := range w.dots(w.n, w.t, w.t) {
-			skew[i] += float64(w.n) * square / (4 * probes)
+			skew[i] += float64(w.n) * square / float64(4*probes(w.n))
 		}
 	}
 	for i := range out {
