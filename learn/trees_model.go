@@ -159,9 +159,12 @@ func (m *TreeEnsemble) Classes() []string { return slices.Clone(m.Levels) }
 // Report is Fitted.
 func (m *TreeEnsemble) Report() Report { return m.Fitted }
 
-// scoreRows is how many rows are scored at a time: their 32-bit copy and the
-// upper levels of a tree stay in the cache.
-const scoreRows = 256
+// scoreBlock is how many of n rows are scored at a time: many, since a block
+// brings every tree into the cache, but no more than fit there themselves, and
+// some for each worker.
+func scoreBlock(n, d, workers int) int {
+	return max(1, min(max(1<<16/d, 64), 2048, (n+workers-1)/workers))
+}
 
 // Scores is n × k, or n × 2 for Sigmoid; see [TreeEnsemble]. A number too large
 // for 32 bits is an error. It uses all processors, with the same result for any
@@ -190,8 +193,10 @@ func (m *TreeEnsemble) Scores(x *mat.Dense) (*mat.Dense, error) {
 	}
 	scores := mat.NewDense(n, out, nil)
 	var bad atomic.Int64 // an element of x that is too large, plus one
-	trees.Parallel(trees.Workers(0), (n+scoreRows-1)/scoreRows, func(b int) {
-		lo, hi := b*scoreRows, min(n, (b+1)*scoreRows)
+	workers := trees.Workers(0)
+	block := scoreBlock(n, d, workers)
+	trees.Parallel(workers, (n+block-1)/block, func(b int) {
+		lo, hi := b*block, min(n, (b+1)*block)
 		x32 := make([]float32, 0, (hi-lo)*d)
 		for i := lo; i < hi; i++ {
 			for j, v := range x.RawRowView(i) {

@@ -10,6 +10,13 @@ type cell struct {
 	n    int
 }
 
+// add adds a row.
+func (c *cell) add(g, h float64) {
+	c.g += g
+	c.h += h
+	c.n++
+}
+
 // span is the cells of a group of columns.
 func (b *binned) span(group int) (lo, hi int) {
 	last := min(len(b.offsets), (group+1)*lanes) - 1
@@ -31,10 +38,7 @@ func (b *binned) fill(hist []cell, group int, rows []uint32, grad []gradient) {
 			shift := 8 * (j % lanes)
 			for _, row := range rows {
 				d := grad[row]
-				c := &at[uint8(words[row]>>shift)]
-				c.g += float64(d.g)
-				c.h += float64(d.h)
-				c.n++
+				at[uint8(words[row]>>shift)].add(float64(d.g), float64(d.h))
 			}
 		}
 		return
@@ -43,26 +47,25 @@ func (b *binned) fill(hist []cell, group int, rows []uint32, grad []gradient) {
 	at1 := (*[256]cell)(hist[b.offsets[first+1]:])
 	at2 := (*[256]cell)(hist[b.offsets[first+2]:])
 	at3 := (*[256]cell)(hist[b.offsets[first+3]:])
+	// Of one-hot columns most words are 0: rows in the first bin of all four.
+	var zero cell
 	grad = grad[:len(words)]
 	for _, row := range rows {
 		d, w := grad[row], words[row]
 		g, h := float64(d.g), float64(d.h)
-		c := &at0[uint8(w)]
-		c.g += g
-		c.h += h
-		c.n++
-		c = &at1[uint8(w>>8)]
-		c.g += g
-		c.h += h
-		c.n++
-		c = &at2[uint8(w>>16)]
-		c.g += g
-		c.h += h
-		c.n++
-		c = &at3[uint8(w>>24)]
-		c.g += g
-		c.h += h
-		c.n++
+		if w == 0 {
+			zero.add(g, h)
+			continue
+		}
+		at0[uint8(w)].add(g, h)
+		at1[uint8(w>>8)].add(g, h)
+		at2[uint8(w>>16)].add(g, h)
+		at3[uint8(w>>24)].add(g, h)
+	}
+	for _, c := range []*cell{&at0[0], &at1[0], &at2[0], &at3[0]} {
+		c.g += zero.g
+		c.h += zero.h
+		c.n += zero.n
 	}
 }
 
