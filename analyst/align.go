@@ -38,7 +38,7 @@ func Align(c *study.Contract, epoch study.Hash, parts []Contribution) (*align.Re
 	}
 	return align.Run(c.Alignment.Method, a, align.Options{
 		Target: align.Target(c.Alignment.Target),
-		Solver: map[string]string{"ls": "gram"}[c.Alignment.Method],
+		Solver: map[string]string{"ls": "gram", "opp": "gram", "gep": "qr"}[c.Alignment.Method],
 		Source: rand.NewChaCha8(study.HashOf(append([]byte("concord/align/target/v1\x00"), epoch[:]...))),
 	})
 }

@@ -61,6 +61,10 @@ func TestAlignAndTrain(t *testing.T) {
 		"alignment: {method: odc, target: random}\n",
 		"alignment: {method: ls}\nmodel: {kind: ridge}\n",
 		"alignment: {method: ls, target: sigma}\n",
+		"alignment: {method: gep}\n",
+		"alignment: {method: opp}\n",
+		"alignment: {method: gopp}\n",
+		"alignment: {method: rdp}\n",
 	} {
 		c := contract(t, more)
 		ps := parts(rand.NewChaCha8([32]byte{1}))

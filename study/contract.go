@@ -92,9 +92,9 @@ type Basis struct {
 
 // Alignment says how the analyst finds the Gᵢ.
 type Alignment struct {
-	// Method is "odc" or "ls".
+	// Method is "odc", "ls", "gep", "opp", "gopp" or "rdp".
 	Method string `json:"method"`
-	// Target is "identity", "random" or, for ls, "sigma".
+	// Target is "identity", for odc and ls also "random" and for ls "sigma".
 	Target string `json:"target"`
 }
 
@@ -156,9 +156,9 @@ var (
 	standards    = []string{"range", "none"}
 	anchorKinds  = []string{"uniform", "orthonormal"}
 	basisKinds   = []string{"svd", "pca"}
-	methods      = []string{"odc", "ls"}
-	odcTargets   = []string{"identity", "random"}
-	lsTargets    = []string{"identity", "random", "sigma"}
+	methods      = []string{"odc", "ls", "gep", "opp", "gopp", "rdp"}
+	targets      = map[string][]string{"odc": {"identity", "random"}, "ls": {"identity", "random", "sigma"}}
+	onlyIdentity = []string{"identity"}
 	modelKinds   = []string{"ridge", "logistic"}
 	classMetrics = []string{"roc_auc", "accuracy"}
 	valueMetrics = []string{"rmse", "r2"}

@@ -157,11 +157,11 @@ func (c *Contract) validateMethods() error {
 	if err := oneOf("alignment.method", c.Alignment.Method, methods); err != nil {
 		return err
 	}
-	targets := odcTargets
-	if c.Alignment.Method == "ls" {
-		targets = lsTargets
+	allowed := targets[c.Alignment.Method]
+	if allowed == nil {
+		allowed = onlyIdentity
 	}
-	return oneOf("alignment.target of "+c.Alignment.Method, c.Alignment.Target, targets)
+	return oneOf("alignment.target of "+c.Alignment.Method, c.Alignment.Target, allowed)
 }
 
 func (c *Contract) validateModel() error {
