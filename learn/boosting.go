@@ -107,7 +107,8 @@ func (Boosting) CarriesRows() bool { return false }
 // Fit returns a *TreeEnsemble with the link Sigmoid for two classes, Softmax
 // for more, Identity for numbers. It reports Converged if it stopped early,
 // IterationLimit if it might have but had not yet after MaxIter rounds, and
-// Exact if all MaxIter rounds were wanted. Iterations are the rounds.
+// Exact if all MaxIter rounds were wanted. Iterations are the rounds, of which it
+// tells [OnProgress].
 func (b Boosting) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) {
 	if err := b.check(); err != nil {
 		return nil, err
@@ -148,6 +149,7 @@ func (b Boosting) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error
 	if leaves := min(set.MaxLeaves, max(1, n/set.MinLeaf)); float64(set.Rounds)*float64(k)*float64(2*leaves) > math.MaxInt32 {
 		return nil, fmt.Errorf("learn: %d rounds of %d trees of %d leaves have more than %d nodes, want fewer rounds", set.Rounds, k, leaves, math.MaxInt32)
 	}
+	set.Progress = treeProgress(ctx, "rounds")
 	e, err := trees.Boost(ctx, cols, response, set)
 	if err != nil {
 		return nil, err

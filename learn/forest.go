@@ -69,7 +69,7 @@ func (Forest) Name() string { return "forest" }
 // probably learned from. A larger MinLeaf or a MaxDepth tells less.
 func (Forest) CarriesRows() bool { return false }
 
-// Fit returns a *TreeEnsemble. It reports Exact.
+// Fit returns a *TreeEnsemble. It reports Exact, and tells [OnProgress] of trees.
 func (f Forest) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -102,6 +102,7 @@ func (f Forest) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) 
 	if float64(set.Trees)*float64(2*n) > math.MaxInt32 {
 		return nil, fmt.Errorf("learn: %d trees of %d rows may have more than %d nodes, want fewer trees", set.Trees, n, math.MaxInt32)
 	}
+	set.Progress = treeProgress(ctx, "trees")
 	e, err := trees.GrowForest(ctx, cols, response, set)
 	if err != nil {
 		return nil, err

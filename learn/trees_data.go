@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -50,4 +51,13 @@ func treeData(x *mat.Dense, y Target) ([][]float32, trees.Response, error) {
 
 func tooLarge(i, j int) error {
 	return fmt.Errorf("learn: x at row %d, column %d is too large for a 32-bit number", i+1, j+1)
+}
+
+// treeProgress reports steps to ctx's listener; nil if there is none.
+func treeProgress(ctx context.Context, stage string) func(done, total int) {
+	report := progress(ctx)
+	if report == nil {
+		return nil
+	}
+	return func(done, total int) { report(Progress{Stage: stage, Done: done, Total: total}) }
 }

@@ -2,6 +2,7 @@ package learn_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -80,11 +81,11 @@ var treeTargets = []struct {
 func TestTreesDoNotDependOnWorkers(t *testing.T) {
 	for name, with := range map[string]func(seed uint64, workers int) learn.Learner{
 		"forest": func(seed uint64, workers int) learn.Learner {
-			return learn.Forest{Trees: 12, Seed: seed, Workers: workers}
+			return learn.Forest{Trees: 5, Seed: seed, Workers: workers}
 		},
 		// Enough rows for histograms to be shared out.
 		"boosting": func(seed uint64, workers int) learn.Learner {
-			return learn.Boosting{MaxIter: 8, Seed: seed, Workers: workers, EarlyStopping: learn.StopEarly}
+			return learn.Boosting{MaxIter: 3, Seed: seed, Workers: workers, EarlyStopping: learn.StopEarly}
 		},
 	} {
 		for _, c := range treeTargets {
@@ -388,6 +389,28 @@ func TestTreesAreCancelled(t *testing.T) {
 	}
 }
 
+func TestTreesTellProgress(t *testing.T) {
+	x, y := treeData(15, 100, 3, 0)
+	for stage, l := range map[string]learn.Learner{"trees": learn.Forest{Trees: 7}, "rounds": learn.Boosting{MaxIter: 7}} {
+		var got []learn.Progress
+		ctx := learn.OnProgress(t.Context(), func(p learn.Progress) { got = append(got, p) })
+		m, err := l.Fit(ctx, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []learn.Progress
+		for i := range 7 {
+			want = append(want, learn.Progress{Stage: stage, Done: i + 1, Total: 7})
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: reports differ:\n%s", stage, d)
+		}
+		if !sameTrees(m.(*learn.TreeEnsemble), fitTrees(t, l, x, y)) {
+			t.Errorf("%s: listening changes the model", stage)
+		}
+	}
+}
+
 func TestTreeEnsembleCheck(t *testing.T) {
 	good := func() *learn.TreeEnsemble {
 		return &learn.TreeEnsemble{
@@ -440,6 +463,32 @@ func TestTreeEnsembleCheck(t *testing.T) {
 		}
 		if _, err := m.Scores(mat.NewDense(1, 2, nil)); err == nil {
 			t.Errorf("%s: scores without an error", c.name)
+		}
+	}
+}
+
+func BenchmarkTrees(b *testing.B) {
+	for _, c := range treeTargets {
+		x, y := treeData(16, 20000, c.k, c.q)
+		for _, l := range []learn.Learner{learn.Forest{Trees: 10}, learn.Boosting{MaxIter: 10, EarlyStopping: learn.StopNever}} {
+			b.Run(fmt.Sprintf("%s/%s/n=20000", l.Name(), strings.ReplaceAll(c.name, " ", "-")), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := l.Fit(b.Context(), x, y); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			b.Run(fmt.Sprintf("%s/%s/scores", l.Name(), strings.ReplaceAll(c.name, " ", "-")), func(b *testing.B) {
+				m, err := l.Fit(b.Context(), x, y)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if _, err := m.Scores(x); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
 		}
 	}
 }
