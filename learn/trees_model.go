@@ -163,7 +163,7 @@ func (m *TreeEnsemble) Report() Report { return m.Fitted }
 // brings every tree into the cache, but no more than fit there themselves, and
 // some for each worker.
 func scoreBlock(n, d, workers int) int {
-	return max(1, min(max(1<<16/d, 64), 2048, (n+workers-1)/workers))
+	return max(1, min(max(1<<18/d, 64), 2048, (n+workers-1)/workers))
 }
 
 // Scores is n × k, or n × 2 for Sigmoid; see [TreeEnsemble]. A number too large
