@@ -36,6 +36,10 @@ const (
 	blockM  = 144
 	blockN  = 512
 	maxCell = 12 * 16
+	// smallB is the number of elements of B that stay in the first-level cache
+	// with a few rows of A and C. Those then come there once, and rows of A are
+	// fetched from memory before they are due.
+	smallB = 3600
 )
 
 // operand is a matrix as BLAS passes it: row-major with ld ≥ columns.
@@ -59,6 +63,17 @@ func (o operand) panel(i int) (first *float64, rowStride, colStride uintptr) {
 		return &o.data[i], 8, uintptr(8 * o.ld)
 	}
 	return &o.data[i*o.ld], uintptr(8 * o.ld), 8
+}
+
+// ahead is how many rows before their use rows are fetched.
+const ahead = 24
+
+// fetchRows asks for rows of A that will be read in place, if they lie one after
+// another.
+func (o operand) fetchRows(i, rows int) {
+	if from, to := i*o.ld, (i+rows)*o.ld; !o.trans && o.ld <= 256 && to <= len(o.data) {
+		prefetch(&o.data[from], (to-from)/8)
+	}
 }
 
 // packs is what a product packs into.
@@ -134,52 +149,64 @@ func (mk *microKernel) block(p *packs, t triangle, below, m, n, k int, alpha flo
 		sum = 1
 	}
 	mk.packA(p.a, a, k, m, directA)
-	for j := 0; j < n; j += mk.cols {
-		cols := min(mk.cols, n-j)
-		kcols := mk.cols
+	one := func(i, j int) {
+		rows, cols := min(mk.rows, m-i), min(mk.cols, n-j)
+		if t.misses(i+below, j, rows, cols) {
+			return
+		}
+		krows, kcols := mk.rows, mk.cols
 		if mk.halves && cols <= mk.cols/2 {
 			kcols /= 2
+		}
+		if mk.halves && rows <= mk.rows/2 {
+			krows /= 2
 		}
 		bp, bs := &p.b[j*k], uintptr(8*mk.cols)
 		if directB && cols == kcols {
 			bp, bs = &b.data[j], uintptr(8*b.ld)
 		}
+		ap, ars, acs := &p.a[i*k], uintptr(8), uintptr(8*mk.rows)
+		if directA && rows == krows {
+			ap, ars, acs = a.panel(i)
+		}
+		crosses := t.crosses(i+below, j, rows, cols)
+		if rows == krows && cols == kcols && !crosses {
+			mk.run(krows, kcols, k, ap, ars, acs, bp, bs, &c[i*ldc+j], uintptr(8*ldc), alpha, sum)
+			return
+		}
+		mk.run(krows, kcols, k, ap, ars, acs, bp, bs, &p.cell[0], uintptr(8*mk.cols), alpha, 0)
+		for r := range rows {
+			from, to := 0, cols
+			if crosses && t == upper {
+				from = min(cols, max(0, i+below+r-j))
+			} else if crosses {
+				to = min(cols, max(0, i+below+r-j+1))
+			}
+			dst := c[(i+r)*ldc+j:][from:to]
+			src := p.cell[r*mk.cols:][from:to]
+			if !add {
+				copy(dst, src)
+				continue
+			}
+			for q, v := range src {
+				dst[q] += v
+			}
+		}
+	}
+	if n*k <= smallB {
 		for i := 0; i < m; i += mk.rows {
-			rows := min(mk.rows, m-i)
-			if t.misses(i+below, j, rows, cols) {
-				continue
-			}
-			krows := mk.rows
-			if mk.halves && rows <= mk.rows/2 {
-				krows /= 2
-			}
-			ap, ars, acs := &p.a[i*k], uintptr(8), uintptr(8*mk.rows)
-			if directA && rows == krows {
-				ap, ars, acs = a.panel(i)
-			}
-			crosses := t.crosses(i+below, j, rows, cols)
-			if rows == krows && cols == kcols && !crosses {
-				mk.run(krows, kcols, k, ap, ars, acs, bp, bs, &c[i*ldc+j], uintptr(8*ldc), alpha, sum)
-				continue
-			}
-			mk.run(krows, kcols, k, ap, ars, acs, bp, bs, &p.cell[0], uintptr(8*mk.cols), alpha, 0)
-			for r := range rows {
-				from, to := 0, cols
-				if crosses && t == upper {
-					from = min(cols, max(0, i+below+r-j))
-				} else if crosses {
-					to = min(cols, max(0, i+below+r-j+1))
+			for j := 0; j < n; j += mk.cols {
+				if directA && mk.fetch {
+					a.fetchRows(i+ahead+j*mk.rows/n, mk.rows*mk.cols/n)
 				}
-				dst := c[(i+r)*ldc+j:][from:to]
-				src := p.cell[r*mk.cols:][from:to]
-				if !add {
-					copy(dst, src)
-					continue
-				}
-				for q, v := range src {
-					dst[q] += v
-				}
+				one(i, j)
 			}
+		}
+		return
+	}
+	for j := 0; j < n; j += mk.cols {
+		for i := 0; i < m; i += mk.rows {
+			one(i, j)
 		}
 	}
 }
