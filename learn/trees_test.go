@@ -241,16 +241,27 @@ func TestBoostingOfConstantColumns(t *testing.T) {
 }
 
 // A power of two times the numbers gives exactly that times the predictions.
-func TestBoostingFollowsTheUnit(t *testing.T) {
+func TestTreesFollowTheUnit(t *testing.T) {
 	x, y := treeData(11, 400, 0, 1)
-	want := scoresOf(t, fitTrees(t, learn.Boosting{MaxIter: 20}, x, y), x)
-	for _, e := range []int{-900, -150, 3, 150, 490} {
-		var z, back mat.Dense
-		z.Scale(math.Ldexp(1, e), y.Values)
-		back.Scale(math.Ldexp(1, -e), scoresOf(t, fitTrees(t, learn.Boosting{MaxIter: 20}, x, learn.Target{Values: &z}), x))
-		if !mat.Equal(&back, want) {
-			t.Errorf("scaled by 2^%d the predictions differ", e)
+	for _, l := range []learn.Learner{learn.Boosting{MaxIter: 20}, learn.Forest{Trees: 5}} {
+		want := scoresOf(t, fitTrees(t, l, x, y), x)
+		for _, e := range []int{-900, -150, 3, 150, 490} {
+			var z, back mat.Dense
+			z.Scale(math.Ldexp(1, e), y.Values)
+			back.Scale(math.Ldexp(1, -e), scoresOf(t, fitTrees(t, l, x, learn.Target{Values: &z}), x))
+			if !mat.Equal(&back, want) {
+				t.Errorf("%s: scaled by 2^%d the predictions differ", l.Name(), e)
+			}
 		}
+	}
+	// The largest numbers there are.
+	top := learn.Target{Values: mat.NewDense(400, 1, nil)}
+	for i := range 400 {
+		top.Values.Set(i, 0, math.MaxFloat64*float64(i%2*2-1))
+	}
+	m := fitTrees(t, learn.Forest{Trees: 1, NoBootstrap: true}, x, top)
+	if !mat.Equal(scoresOf(t, m, x), top.Values) {
+		t.Error("the largest numbers are not predicted exactly")
 	}
 }
 

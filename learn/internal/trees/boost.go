@@ -117,8 +117,8 @@ func Boost(ctx context.Context, x [][]float32, y Response, set BoostConfig) (*Bo
 }
 
 // scaled is values over a power of two, the unit, so that the largest is about
-// 1: 32-bit gradients then neither overflow nor vanish, and since nothing is
-// rounded the trees are the same.
+// 1: 32-bit gradients and squares then neither overflow nor vanish, and since
+// nothing is rounded the trees are the same.
 func scaled(values []float64) ([]float64, float64) {
 	var top float64
 	for _, v := range values {

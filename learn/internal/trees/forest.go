@@ -37,7 +37,9 @@ func GrowForest(ctx context.Context, x [][]float32, y Response, set ForestConfig
 	}
 	cols := rankColumns(x, set.Workers)
 	var mean []float64
+	unit := 1.
 	if y.Classes == 0 {
+		y.Values, unit = scaled(y.Values) // so that no square overflows
 		mean = columnMeans(y.Values, y.Outputs)
 	}
 	grown := make([]tree, set.Trees)
@@ -79,7 +81,13 @@ func GrowForest(ctx context.Context, x [][]float32, y Response, set ForestConfig
 	if failed != nil {
 		return nil, failed
 	}
-	return join(grown, y), nil
+	e := join(grown, y)
+	if y.Classes == 0 {
+		for i := range e.Values {
+			e.Values[i] *= unit
+		}
+	}
+	return e, nil
 }
 
 // columnMeans is the mean of each of the q columns of values (n × q).
