@@ -71,7 +71,7 @@ const ahead = 24
 // fetchRows asks for rows of A that will be read in place, if they lie one after
 // another.
 func (o operand) fetchRows(i, rows int) {
-	if from, to := i*o.ld, (i+rows)*o.ld; !o.trans && o.ld <= 256 && to <= len(o.data) {
+	if from, to := i*o.ld, (i+rows)*o.ld; !o.trans && o.ld <= 256 && from < to && to <= len(o.data) {
 		prefetch(&o.data[from], (to-from)/8)
 	}
 }
