@@ -8,19 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Link is what turns X W + b into scores.
-type Link string
-
-// The links.
-const (
-	// Identity leaves the numbers as they are: regression, and one-hot scores.
-	Identity Link = "identity"
-	// Sigmoid gives two classes the probabilities 1 − σ(z) and σ(z).
-	Sigmoid Link = "sigmoid"
-	// Softmax gives k classes probabilities that sum to 1.
-	Softmax Link = "softmax"
-)
-
 // Linear is a fitted linear model,
 //
 //	scores = link(X W + b)
@@ -51,21 +38,8 @@ func (m *Linear) Check() error {
 	if len(m.B) != k {
 		return fmt.Errorf("learn: linear model has %d intercepts for %d columns of weights", len(m.B), k)
 	}
-	switch m.Link {
-	case Identity:
-		if m.Levels != nil && len(m.Levels) != k {
-			return fmt.Errorf("learn: linear model has %d classes for %d columns of weights", len(m.Levels), k)
-		}
-	case Softmax:
-		if len(m.Levels) != k || k < 2 {
-			return fmt.Errorf("learn: softmax model has %d classes for %d columns of weights, want as many, at least 2", len(m.Levels), k)
-		}
-	case Sigmoid:
-		if len(m.Levels) != 2 || k != 1 {
-			return fmt.Errorf("learn: sigmoid model has %d classes and %d columns of weights, want 2 and 1", len(m.Levels), k)
-		}
-	default:
-		return fmt.Errorf("learn: link is %q, want %q, %q or %q", m.Link, Identity, Sigmoid, Softmax)
+	if err := m.Link.check(m.Levels, k); err != nil {
+		return err
 	}
 	if err := checkFinite("weight", m.W); err != nil {
 		return err
@@ -95,18 +69,12 @@ func (m *Linear) Scores(x *mat.Dense) (*mat.Dense, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	n, d := dims(x)
-	if n == 0 {
-		return nil, fmt.Errorf("learn: x has no rows, want at least one")
-	}
-	if d != m.Inputs() {
-		return nil, fmt.Errorf("learn: x has %d columns, the model wants %d", d, m.Inputs())
-	}
-	if err := checkFinite("x", x); err != nil {
+	if err := checkInput(x, m.Inputs()); err != nil {
 		return nil, err
 	}
 	var z mat.Dense
 	z.Mul(x, m.W)
+	n, _ := x.Dims()
 	for i := range n {
 		row := z.RawRowView(i)
 		for j := range row {
@@ -116,40 +84,5 @@ func (m *Linear) Scores(x *mat.Dense) (*mat.Dense, error) {
 	if err := checkFinite("score", &z); err != nil {
 		return nil, err
 	}
-	switch m.Link {
-	case Sigmoid:
-		p := mat.NewDense(n, 2, nil)
-		for i := range n {
-			v := z.At(i, 0)
-			p.SetRow(i, []float64{sigmoid(-v), sigmoid(v)})
-		}
-		return p, nil
-	case Softmax:
-		for i := range n {
-			softmax(z.RawRowView(i))
-		}
-	}
-	return &z, nil
-}
-
-// sigmoid is 1/(1 + e⁻ᶻ), accurate in both tails.
-func sigmoid(z float64) float64 {
-	if z >= 0 {
-		return 1 / (1 + math.Exp(-z))
-	}
-	e := math.Exp(z)
-	return e / (1 + e)
-}
-
-// softmax replaces z by e^zⱼ / Σ e^zᵢ.
-func softmax(z []float64) {
-	top := slices.Max(z)
-	var sum float64
-	for j, v := range z {
-		z[j] = math.Exp(v - top)
-		sum += z[j]
-	}
-	for j := range z {
-		z[j] /= sum
-	}
+	return m.Link.apply(&z), nil
 }
