@@ -69,8 +69,7 @@ func (k *RBF) Row(i int) []float32 {
 	}
 	k.rows[i] = row
 	raw := k.x.RawMatrix()
-	one := blas64.General{Rows: 1, Cols: raw.Cols, Stride: raw.Cols, Data: k.x.RawRowView(i)}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, one, raw, 0, blas64.General{Rows: 1, Cols: raw.Rows, Stride: raw.Rows, Data: k.product})
+	blas64.Gemv(blas.NoTrans, 1, raw, blas64.Vector{N: raw.Cols, Data: k.x.RawRowView(i), Inc: 1}, 0, blas64.Vector{N: raw.Rows, Data: k.product, Inc: 1})
 	for j, p := range k.product {
 		row[j] = float32(math.Exp(-k.gamma * max(0, k.squares[i]+k.squares[j]-2*p)))
 	}

@@ -165,13 +165,17 @@ func (s *solver) choose() (i, j int32, violation float64, row []float32) {
 			if s.alpha[t] <= 0 {
 				continue
 			}
-			second = math.Max(second, s.g[t])
+			if s.g[t] > second {
+				second = s.g[t]
+			}
 			size = top + s.g[t]
 		} else {
 			if s.alpha[t] >= s.C {
 				continue
 			}
-			second = math.Max(second, -s.g[t])
+			if -s.g[t] > second {
+				second = -s.g[t]
+			}
 			size = top - s.g[t]
 		}
 		if size <= 0 {
