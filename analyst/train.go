@@ -32,7 +32,7 @@ type Trained struct {
 // Cost: six fits on Σ nᵢ rows of l columns.
 func Train(ctx context.Context, c *study.Contract, epoch study.Hash, parts []Contribution, g *align.Result) (*Trained, error) {
 	x, y := stack(c, parts, g)
-	learner, err := learn.New(spec(c))
+	learner, err := learn.New(c.Model.Spec())
 	if err != nil {
 		return nil, fmt.Errorf("analyst: %w", err)
 	}
@@ -77,7 +77,7 @@ func Train(ctx context.Context, c *study.Contract, epoch study.Hash, parts []Con
 // set against it in any direction, so that the model is nearly constant: the
 // scale artefact of LS with the identity target (METHODS.md section 10). The
 // data's side is the largest sum of squares of a column of x, for logistic
-// regression a quarter of it (its largest curvature).
+// regression a quarter of it (its largest curvature), for the squared hinge twice.
 func outweighed(c *study.Contract, x *mat.Dense) string {
 	_, d := x.Dims()
 	var largest float64
@@ -85,19 +85,20 @@ func outweighed(c *study.Contract, x *mat.Dense) string {
 		col := mat.Col(nil, j, x)
 		largest = max(largest, mat.Dot(mat.NewVecDense(len(col), col), mat.NewVecDense(len(col), col)))
 	}
-	penalty, evidence := c.Model.Alpha, largest
-	if c.Model.Kind == "logistic" {
+	var penalty, evidence float64
+	switch c.Model.Kind {
+	case "ridge":
+		penalty, evidence = c.Model.Alpha, largest
+	case "logistic":
 		penalty, evidence = 1/c.Model.C, largest/4
+	case "svm-linear":
+		penalty, evidence = 1/c.Model.C, 2*largest
 	}
 	if evidence >= penalty {
 		return ""
 	}
 	return fmt.Sprintf("the penalty of the model (%.3g) outweighs the data (%.3g): the aligned rows are too small for it and the model is nearly constant; "+
 		"a weaker penalty, or for ls the target sigma, lets it learn", penalty, evidence)
-}
-
-func spec(c *study.Contract) learn.Spec {
-	return learn.Spec{Kind: c.Model.Kind, Alpha: c.Model.Alpha, C: c.Model.C, MaxIter: c.Model.MaxIter}
 }
 
 // stack returns X̂ (Σnᵢ × l) and Y.
@@ -201,21 +202,5 @@ func targetOf(y learn.Target, rows []int) learn.Target {
 // measure computes one of the contract's metrics from scores (n × classes, or
 // n × 1).
 func measure(name string, c *study.Contract, y learn.Target, scores *mat.Dense) (float64, error) {
-	switch name {
-	case "roc_auc":
-		positive := c.PositiveLevel()
-		is := make([]bool, len(y.Labels))
-		score := make([]float64, len(y.Labels))
-		for i, k := range y.Labels {
-			is[i], score[i] = k == positive, scores.At(i, positive)
-		}
-		return metric.ROCAUC(is, score)
-	case "accuracy":
-		return metric.Accuracy(y.Labels, learn.Predicted(scores))
-	case "rmse":
-		return metric.RMSE(mat.Col(nil, 0, y.Values), mat.Col(nil, 0, scores))
-	case "r2":
-		return metric.R2(mat.Col(nil, 0, y.Values), mat.Col(nil, 0, scores))
-	}
-	return 0, fmt.Errorf("unknown metric %q", name)
+	return metric.Compute(name, metric.Truth{Labels: y.Labels, Positive: c.PositiveLevel(), Values: y.Values}, scores)
 }

@@ -196,7 +196,7 @@ func (tr *trial) run(t *testing.T, c *study.Contract, records [][]string, split 
 
 func baseline(t *testing.T, c *study.Contract, train, test *table.Table) float64 {
 	t.Helper()
-	m, err := lab.Fit(context.Background(), learn.Spec{Kind: c.Model.Kind, C: c.Model.C, MaxIter: c.Model.MaxIter},
+	m, err := lab.Fit(context.Background(), c.Model.Spec(),
 		train.Standardised().Reveal(), learn.Target{Classes: c.Label.Levels, Labels: train.Labels()})
 	if err != nil {
 		t.Fatal(err)

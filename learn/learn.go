@@ -23,9 +23,7 @@ package learn
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -106,59 +104,6 @@ type Report struct {
 
 // Good tells whether the fit ended as intended: Exact or Converged.
 func (r Report) Good() bool { return r.Status == Exact || r.Status == Converged }
-
-// Spec names a learner and its settings, as a contract or a command line does.
-// A setting that the kind does not have must be zero.
-type Spec struct {
-	// Kind is one of Kinds.
-	Kind string
-	// Alpha is the penalty of ridge; 0 means 1.
-	Alpha float64
-	// C is the inverse penalty of logistic; 0 means 1.
-	C float64
-	// MaxIter bounds the iterations of logistic; 0 means 1000.
-	MaxIter int
-	// Tol is the tolerance of logistic; 0 means 1e-8. See [Logistic].
-	Tol float64
-}
-
-// Kinds are the kinds that New knows.
-func Kinds() []string { return []string{"logistic", "ridge"} }
-
-// New makes the learner that s names.
-func New(s Spec) (Learner, error) {
-	var unused []string
-	refuse := func(name string, set bool) {
-		if set {
-			unused = append(unused, name)
-		}
-	}
-	var l Learner
-	switch s.Kind {
-	case "ridge":
-		refuse("C", s.C != 0)
-		refuse("MaxIter", s.MaxIter != 0)
-		refuse("Tol", s.Tol != 0)
-		r := Ridge{Alpha: s.Alpha}
-		if err := r.check(); err != nil {
-			return nil, err
-		}
-		l = r
-	case "logistic":
-		refuse("Alpha", s.Alpha != 0)
-		r := Logistic{C: s.C, MaxIter: s.MaxIter, Tol: s.Tol}
-		if err := r.check(); err != nil {
-			return nil, err
-		}
-		l = r
-	default:
-		return nil, fmt.Errorf("learn: kind is %q, want one of: %s", s.Kind, strings.Join(Kinds(), ", "))
-	}
-	if len(unused) > 0 {
-		return nil, fmt.Errorf("learn: %s has no setting %s", s.Kind, strings.Join(unused, ", "))
-	}
-	return l, nil
-}
 
 // Predicted is the index of the largest score of each row of scores (n × k);
 // of equal scores the first. A nil or empty matrix gives nil.

@@ -416,10 +416,15 @@ func TestNew(t *testing.T) {
 		{learn.Spec{Kind: "ridge"}, learn.Ridge{}, ""},
 		{learn.Spec{Kind: "ridge", Alpha: 2}, learn.Ridge{Alpha: 2}, ""},
 		{learn.Spec{Kind: "logistic", C: 3, MaxIter: 4, Tol: 5}, learn.Logistic{C: 3, MaxIter: 4, Tol: 5}, ""},
-		{learn.Spec{Kind: "forest"}, nil, `kind is "forest", want one of: logistic, ridge`},
+		{learn.Spec{Kind: "oracle"}, nil, `kind is "oracle", want one of: boosting, forest, knn, logistic, mlp, ridge, svm, svm-linear`},
+		{learn.Spec{Kind: "forest", Trees: 7, Seed: 3}, learn.Forest{Trees: 7, Seed: 3}, ""},
+		{learn.Spec{Kind: "boosting", EarlyStopping: "off"}, learn.Boosting{EarlyStopping: learn.StopNever}, ""},
+		{learn.Spec{Kind: "boosting", EarlyStopping: "maybe"}, nil, `early_stopping is "maybe"`},
+		{learn.Spec{Kind: "svm-linear", C: 2}, learn.LinearSVM{C: 2}, ""},
+		{learn.Spec{Kind: "svm-linear", Hidden: []int{3}}, nil, "svm-linear has no setting hidden"},
 		{learn.Spec{}, nil, `kind is ""`},
-		{learn.Spec{Kind: "ridge", C: 1, MaxIter: 3}, nil, "ridge has no setting C, MaxIter"},
-		{learn.Spec{Kind: "logistic", Alpha: 1}, nil, "logistic has no setting Alpha"},
+		{learn.Spec{Kind: "ridge", C: 1, MaxIter: 3}, nil, "ridge has no setting c, max_iter"},
+		{learn.Spec{Kind: "logistic", Alpha: 1}, nil, "logistic has no setting alpha"},
 		{learn.Spec{Kind: "ridge", Alpha: -1}, nil, "Alpha is -1"},
 		{learn.Spec{Kind: "ridge", Alpha: math.Inf(1)}, nil, "Alpha is +Inf"},
 		{learn.Spec{Kind: "logistic", C: math.NaN()}, nil, "C is NaN"},
@@ -433,6 +438,35 @@ func TestNew(t *testing.T) {
 			}
 		} else if err == nil || !strings.Contains(err.Error(), c.err) {
 			t.Errorf("New(%+v): error %v, want %q", c.spec, err, c.err)
+		}
+	}
+	// Every kind takes every one of its settings by name, and has rows in its model
+	// or not.
+	rows := map[string]bool{"svm": true, "knn": true}
+	for _, kind := range learn.Kinds() {
+		s := learn.Spec{Kind: kind}
+		for _, name := range learn.Settings(kind) {
+			text := "3"
+			if name == "early_stopping" {
+				text = "on"
+			}
+			if err := s.Set(name, text); err != nil {
+				t.Error(err)
+			}
+		}
+		l, err := learn.New(s)
+		if err != nil {
+			t.Errorf("%+v: %v", s, err)
+			continue
+		}
+		if l.Name() != kind || l.CarriesRows() != rows[kind] {
+			t.Errorf("%s: name %s, carries rows: %t", kind, l.Name(), l.CarriesRows())
+		}
+	}
+	var s learn.Spec
+	for name, text := range map[string]string{"alpha": "x", "trees": "1.5", "hidden": "3,", "seed": "-1", "colour": "red"} {
+		if s.Set(name, text) == nil {
+			t.Errorf("%s = %s is no error", name, text)
 		}
 	}
 	x, y := sample(1, 4, 1, 2, 0)

@@ -98,18 +98,6 @@ type Alignment struct {
 	Target string `json:"target"`
 }
 
-// Model says what the analyst trains.
-type Model struct {
-	// Kind is "ridge" or "logistic".
-	Kind string `json:"kind"`
-	// Alpha is ridge's penalty.
-	Alpha float64 `json:"alpha,omitempty"`
-	// C is logistic regression's inverse penalty.
-	C float64 `json:"c,omitempty"`
-	// MaxIter bounds the iterations of logistic regression.
-	MaxIter int `json:"max_iter,omitempty"`
-}
-
 // Floors are the least figures with which a site may contribute. A site's own
 // policy may be stricter, never laxer.
 type Floors struct {
@@ -159,9 +147,11 @@ var (
 	methods      = []string{"odc", "ls", "gep", "opp", "gopp", "rdp"}
 	targets      = map[string][]string{"odc": {"identity", "random"}, "ls": {"identity", "random", "sigma"}}
 	onlyIdentity = []string{"identity"}
-	modelKinds   = []string{"ridge", "logistic"}
-	classMetrics = []string{"roc_auc", "accuracy"}
-	valueMetrics = []string{"rmse", "r2"}
+	modelKinds   = []string{"ridge", "logistic", "svm-linear", "mlp", "forest", "boosting"}
+	// rowKinds have training rows in their models.
+	rowKinds     = []string{"svm", "knn"}
+	classMetrics = []string{"roc_auc", "pr_auc", "accuracy", "balanced_accuracy"}
+	valueMetrics = []string{"rmse", "mae", "r2"}
 )
 
 // Encode returns contract.json: indented, for people to read. Its SHA-256 is
@@ -254,6 +244,6 @@ func (c *Contract) expect() Expect {
 		Visits:        4,
 		UpBytes:       a * l * number,
 		UpBytesPerRow: (l + 1) * number,
-		DownBytes:     (l*l + (l+1)*outputs) * number,
+		DownBytes:     l*l*number + c.Model.bytes(l, outputs, int64(c.Floors.Rows)*int64(c.Parties)),
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"concord/learn"
 	"concord/study"
 )
 
@@ -173,9 +174,16 @@ func TestValidate(t *testing.T) {
 		{"alignment: {method: cca}", `alignment.method is "cca", must be one of: odc, ls, gep, opp, gopp, rdp`},
 		{"alignment: {method: gep, target: random}", `alignment.target of gep is "random", must be one of: identity`},
 		{"alignment: {target: sigma}", `alignment.target of odc is "sigma", must be one of: identity, random`},
-		{"model: {kind: forest}", `model.kind is "forest", must be one of: ridge, logistic`},
-		{"model: {alpha: 1}", "model.alpha belongs to ridge"},
-		{"metrics: [rmse]", `metrics is "rmse", must be one of: roc_auc, accuracy`},
+		{"model: {kind: oracle}", `model.kind is "oracle", must be one of: ridge, logistic, svm-linear, mlp, forest, boosting`},
+		{"model: {kind: svm}", `model.kind is "svm": its model contains training rows`},
+		{"model: {kind: knn}", `model.kind is "knn": its model contains training rows`},
+		{"model: {alpha: 1}", "model.alpha does not belong to logistic, which has c, max_iter, tol"},
+		{"model: {kind: forest, trees: 0}", "model.trees is 0, must be positive and at most 10000"},
+		{"model: {kind: mlp, hidden: [8, 0]}", "model.hidden is [8 0], must be 1 to 8 widths from 1 to 4096"},
+		{"model: {kind: mlp, hidden: [8, x]}", "must be a whole number"},
+		{"model: {kind: ridge, seed: 1}", "model.seed"},
+		{"model: {kind: boosting, max_depth: -1}", "model.max_depth is -1, must be from 1 to 1000"},
+		{"metrics: [rmse]", `metrics is "rmse", must be one of: roc_auc, pr_auc, accuracy, balanced_accuracy`},
 		{"metrics: [accuracy, accuracy]", `metrics has "accuracy" twice`},
 		{"floors: {rows: 5, per_class: 6}", "floors.per_class is 6, must be from 0 to 5"},
 		{"max_rows: 2000000000", "max_rows is 2000000000"},
@@ -264,4 +272,41 @@ func FuzzDecodeContract(f *testing.F) {
 			t.Fatalf("accepted another spelling: %v", err)
 		}
 	})
+}
+
+// TestModels reads every kind of model with its defaults, which stand in the
+// contract, and says in words what it is.
+func TestModels(t *testing.T) {
+	for _, c := range []struct {
+		more, words string
+		want        study.Model
+	}{
+		{"{kind: ridge}", "ridge regression, alpha 1", study.Model{Kind: "ridge", Alpha: 1}},
+		{"{kind: logistic, c: 3}", "logistic regression, C 3, at most 1000 iterations", study.Model{Kind: "logistic", C: 3, MaxIter: 1000}},
+		{"{kind: svm-linear}", "linear support vector machine, C 1, at most 1000 passes", study.Model{Kind: "svm-linear", C: 1, MaxIter: 1000}},
+		{"{kind: mlp, hidden: [256], rate: 0.002, seed: 4}", "multilayer perceptron, hidden layers of [256] units, alpha 0.0001, rate 0.002, batches of 200, at most 200 epochs",
+			study.Model{Kind: "mlp", Hidden: []int{256}, Alpha: 1e-4, Rate: 0.002, Batch: 200, Epochs: 200, Seed: 4}},
+		{"{kind: forest, max_depth: 5}", "random forest of 100 trees of depth 5 at most, leaves of at least 1 rows: a leaf can be one row's label",
+			study.Model{Kind: "forest", Trees: 100, MinLeaf: 1, MaxDepth: 5}},
+		{"{kind: boosting}", "gradient boosting, 100 rounds at rate 0.1, at most 31 leaves, of at least 20 rows each",
+			study.Model{Kind: "boosting", MaxIter: 100, Rate: 0.1, MaxLeaves: 31, MinLeaf: 20}},
+	} {
+		got, err := study.ParseYAML([]byte(smallYAML + "model: " + c.more + "\n"))
+		if err != nil {
+			t.Errorf("%s: %v", c.more, err)
+			continue
+		}
+		if d := cmp.Diff(c.want, got.Model); d != "" {
+			t.Errorf("%s: %s", c.more, d)
+		}
+		if got.Model.String() != c.words {
+			t.Errorf("%s: %q, want %q", c.more, got.Model, c.words)
+		}
+		if l, err := learn.New(got.Model.Spec()); err != nil || l.Name() != c.want.Kind || l.CarriesRows() {
+			t.Errorf("%s: learner %v, %v", c.more, l, err)
+		}
+		if got.Expect.DownBytes < 50 {
+			t.Errorf("%s: %d bytes down", c.more, got.Expect.DownBytes)
+		}
+	}
 }

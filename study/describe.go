@@ -47,12 +47,7 @@ func Describe(c *Contract) string {
 	line("anchor", "%s, %d rows; from a seed that the parties share and the analyst does not have", c.Anchor.Kind, c.Anchor.Rows)
 	line("basis", "%s, %d columns for %d features", c.Basis.Kind, c.Basis.Dim, c.M())
 	line("alignment", "%s, target %s", c.Alignment.Method, c.Alignment.Target)
-	switch c.Model.Kind {
-	case "ridge":
-		line("model", "ridge regression, alpha %g", c.Model.Alpha)
-	case "logistic":
-		line("model", "logistic regression, C %g, at most %d iterations", c.Model.C, c.Model.MaxIter)
-	}
+	line("model", "%s", c.Model)
 	line("metrics", "%s, cross-validated by the analyst", strings.Join(c.Metrics, ", "))
 	if c.Label.Type == "class" {
 		line("floors", "at least %d rows, at least %d of each class, at most %d rows", c.Floors.Rows, c.Floors.PerClass, c.MaxRows)

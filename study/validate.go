@@ -165,6 +165,10 @@ func (c *Contract) validateMethods() error {
 }
 
 func (c *Contract) validateModel() error {
+	if slices.Contains(rowKinds, c.Model.Kind) {
+		return fmt.Errorf("study: model.kind is %q: its model contains training rows, which every party could turn back into rows of the others; under dc it must be one of: %s",
+			c.Model.Kind, strings.Join(modelKinds, ", "))
+	}
 	if err := oneOf("model.kind", c.Model.Kind, modelKinds); err != nil {
 		return err
 	}
@@ -172,27 +176,11 @@ func (c *Contract) validateModel() error {
 	if c.Label.Type == "number" {
 		metrics = valueMetrics
 	}
-	switch c.Model.Kind {
-	case "ridge":
-		if !finite(c.Model.Alpha) || c.Model.Alpha <= 0 {
-			return fmt.Errorf("study: model.alpha is %g, must be positive and finite", c.Model.Alpha)
-		}
-		if c.Model.C != 0 || c.Model.MaxIter != 0 {
-			return fmt.Errorf("study: model.c and model.max_iter belong to logistic, the model is ridge")
-		}
-	case "logistic":
-		if c.Label.Type != "class" {
-			return fmt.Errorf("study: logistic regression predicts classes, the label %q is a number; take ridge", c.Label.Name)
-		}
-		if !finite(c.Model.C) || c.Model.C <= 0 {
-			return fmt.Errorf("study: model.c is %g, must be positive and finite", c.Model.C)
-		}
-		if err := between("model.max_iter", c.Model.MaxIter, 1, 1_000_000); err != nil {
-			return err
-		}
-		if c.Model.Alpha != 0 {
-			return fmt.Errorf("study: model.alpha belongs to ridge, the model is logistic")
-		}
+	if c.Model.Kind == "logistic" && c.Label.Type != "class" {
+		return fmt.Errorf("study: logistic regression predicts classes, the label %q is a number; take another model, such as ridge", c.Label.Name)
+	}
+	if err := c.Model.validate(); err != nil {
+		return err
 	}
 	if len(c.Metrics) == 0 {
 		return fmt.Errorf("study: metrics is empty; there are %s", strings.Join(metrics, ", "))
@@ -204,8 +192,8 @@ func (c *Contract) validateModel() error {
 		if slices.Contains(c.Metrics[:k], name) {
 			return fmt.Errorf("study: metrics has %q twice", name)
 		}
-		if name == "roc_auc" && len(c.Label.Levels) != 2 {
-			return fmt.Errorf("study: metric roc_auc needs two levels, the label has %d", len(c.Label.Levels))
+		if (name == "roc_auc" || name == "pr_auc") && len(c.Label.Levels) != 2 {
+			return fmt.Errorf("study: metric %s needs two levels, the label has %d", name, len(c.Label.Levels))
 		}
 	}
 	return nil

@@ -21,7 +21,8 @@ const maxYAMLBytes = 16 << 20
 //	basis         kind pca; dim ⌊0.8 m⌋, at least 1 (MM §4)
 //	alignment     method odc; target identity for odc, sigma for ls (NRI's C = Σ; with identity
 //	              the columns have unit length and a penalised model learns next to nothing)
-//	model         logistic with c 1 for classes, ridge with alpha 1 for numbers
+//	model         logistic with c 1 for classes, ridge with alpha 1 for numbers; settings of
+//	              other kinds as in package learn
 //	metrics       roc_auc (two levels) and accuracy, or rmse and r2
 //	floors        rows max(10, dim + 1), per_class 3 (0 for numbers)
 //	max_rows      1000000
@@ -40,7 +41,7 @@ func ParseYAML(b []byte) (*Contract, error) {
 		Format: ContractFormat,
 		Anchor: Anchor{Rows: unset},
 		Basis:  Basis{Dim: unset},
-		Model:  Model{Alpha: unset, C: unset, MaxIter: unset},
+		Model:  unsetModel(),
 		Floors: Floors{Rows: unset, PerClass: unset},
 	}
 	c.MaxRows = unset
@@ -91,6 +92,15 @@ func (c *Contract) fromYAML(root *yamlNode) error {
 				s.get("alpha").float(&c.Model.Alpha),
 				s.get("c").float(&c.Model.C),
 				s.get("max_iter").integer(&c.Model.MaxIter),
+				s.get("hidden").list(appendInteger(&c.Model.Hidden)),
+				s.get("rate").float(&c.Model.Rate),
+				s.get("batch").integer(&c.Model.Batch),
+				s.get("epochs").integer(&c.Model.Epochs),
+				s.get("trees").integer(&c.Model.Trees),
+				s.get("max_depth").integer(&c.Model.MaxDepth),
+				s.get("min_leaf").integer(&c.Model.MinLeaf),
+				s.get("max_leaves").integer(&c.Model.MaxLeaves),
+				s.get("seed").integer(&c.Model.Seed),
 			)
 		}),
 		f.get("metrics").list(appendText(&c.Metrics)),
@@ -168,6 +178,17 @@ func appendText(dst *[]string) func(*yamlNode) error {
 	}
 }
 
+func appendInteger(dst *[]int) func(*yamlNode) error {
+	return func(n *yamlNode) error {
+		var v int
+		if err := n.integer(&v); err != nil {
+			return err
+		}
+		*dst = append(*dst, v)
+		return nil
+	}
+}
+
 // someRanges asks for a word when some features have a range and some do not:
 // one forgotten range must not switch standardisation off for all.
 func (c *Contract) someRanges() error {
@@ -223,20 +244,10 @@ func (c *Contract) fillIn() {
 			c.Metrics = []string{"rmse", "r2"}
 		}
 	}
-	switch c.Model.Kind {
-	case "logistic":
-		setNumber(&c.Model.C, 1)
-		setNumber(&c.Model.MaxIter, 1000)
-	case "ridge":
-		setNumber(&c.Model.Alpha, 1)
-	}
+	c.Model.fillIn()
 	setNumber(&c.Floors.Rows, max(10, c.Basis.Dim+1))
 	setNumber(&c.Floors.PerClass, 0)
 	setNumber(&c.MaxRows, 1_000_000)
-	for _, v := range []*float64{&c.Model.Alpha, &c.Model.C} {
-		setNumber(v, 0)
-	}
-	setNumber(&c.Model.MaxIter, 0)
 	c.Expect = c.expect()
 }
 

@@ -84,8 +84,7 @@ func stack(tables []*table.Table) (*mat.Dense, []int) {
 // baseline trains the contract's model on raw standardised rows and judges it
 // on the test set.
 func baseline(ctx context.Context, c *study.Contract, x *mat.Dense, labels []int, test *table.Table) (lab.Scores, error) {
-	spec := learn.Spec{Kind: c.Model.Kind, C: c.Model.C, MaxIter: c.Model.MaxIter}
-	model, err := lab.Fit(ctx, spec, x, learn.Target{Classes: c.Label.Levels, Labels: labels})
+	model, err := lab.Fit(ctx, c.Model.Spec(), x, learn.Target{Classes: c.Label.Levels, Labels: labels})
 	if err != nil {
 		return lab.Scores{}, err
 	}
