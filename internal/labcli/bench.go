@@ -28,9 +28,9 @@ type benchFlags struct {
 func benchCommand(stdout io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure how long an alignment takes",
+		Short: "Measure how long an alignment or a fit takes",
 	}
-	cmd.AddCommand(benchAlignCommand(stdout))
+	cmd.AddCommand(benchAlignCommand(stdout), benchLearnCommand(stdout))
 	return cmd
 }
 

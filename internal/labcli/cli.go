@@ -23,6 +23,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
   concord-lab demo         three hospitals train one model, in ten seconds
   concord-lab align        change-of-basis matrices of NumPy files, by any method
   concord-lab bench align  how long one takes
+  concord-lab bench learn  how long a learner takes on NumPy files
 
 Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	}
