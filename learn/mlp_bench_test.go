@@ -8,7 +8,7 @@ import (
 )
 
 // BenchmarkMLP is 20 epochs over 10,000 × 100 with 256 hidden units, 10 classes
-// and minibatches of 200, as mlp.py times scikit-learn.
+// and minibatches of 200.
 func BenchmarkMLP(b *testing.B) {
 	src := rand.New(rand.NewPCG(1, 1))
 	x, centres := normal(src, 10000, 100), normal(src, 10, 100)

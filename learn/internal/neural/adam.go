@@ -1,10 +1,6 @@
 package neural
 
-import (
-	"math"
-
-	"concord/linalg"
-)
+import "math"
 
 // adam is the optimiser of Kingma and Ba (2015, algorithm 1), with the bias
 // correction in the rate (ibid. section 2). With the gradient g of step t,
@@ -57,9 +53,11 @@ func newAdam(n *Network, rate float64) *adam {
 	return o
 }
 
-// share is how many stretches a goroutine gets at least: fewer take less time
-// than to start it.
+// share is how many stretches make a part of a job: 10 µs.
 const share = 4
+
+// tasks is in how many parts a step is done.
+func (o *adam) tasks() int { return (len(o.stretches) + share - 1) / share }
 
 // step moves the parameters by the gradient
 //
@@ -67,11 +65,11 @@ const share = 4
 //
 // where the penalty acts on weights only, and returns ‖w‖² of the weights before
 // the step. It changes grads[0].
-func (o *adam) step(params []float64, grads []*pass, rows int, alpha float64) (squares float64) {
+func (o *adam) step(team *team, params []float64, grads []*pass, rows int, alpha float64) (squares float64) {
 	o.pow1 *= beta1
 	o.pow2 *= beta2
 	rate := o.rate * math.Sqrt(1-o.pow2) / (1 - o.pow1)
-	linalg.Parallel((len(o.stretches)+share-1)/share, func(i int) {
+	team.do(o.tasks(), func(i int) {
 		for k := i * share; k < min(len(o.stretches), (i+1)*share); k++ {
 			s := o.stretches[k]
 			g := grads[0].grad[s.from:s.to]

@@ -56,7 +56,10 @@ func TestSteps(t *testing.T) {
 				t.Fatalf("%s: %d parameters, want %d", c.Name, len(c.Start), len(net.params))
 			}
 			copy(net.params, c.Start)
+			team := newTeam(parts)
+			defer team.dismiss()
 			tr := &trainer{
+				team:   team,
 				Config: Config{Output: net.Output, Outputs: c.Outputs, Alpha: c.Alpha}, net: net,
 				x: x, y: Target{Labels: c.Labels, Values: general(c.Y)}, adam: newAdam(net, c.Rate),
 			}

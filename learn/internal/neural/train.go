@@ -76,7 +76,11 @@ func Train(ctx context.Context, x blas64.General, y Target, set Config) (*Networ
 	}
 	var result Result
 	var err error
-	linalg.Serial(func() { result, err = t.run(ctx, rnd) })
+	linalg.Serial(func() {
+		t.team = newTeam(max(len(t.passes), t.adam.tasks()))
+		defer t.team.dismiss()
+		result, err = t.run(ctx, rnd)
+	})
 	if err != nil {
 		return nil, result, err
 	}
@@ -95,6 +99,7 @@ type trainer struct {
 	learn, judge []int // rows learned from, in the order of the epoch, and held out
 	adam         *adam
 	passes       []*pass
+	team         *team
 
 	loss  float64   // the least of all epochs
 	score float64   // the best of all epochs, of the rows held out
@@ -134,7 +139,7 @@ func (t *trainer) run(ctx context.Context, rnd *rand.Rand) (result Result, err e
 // minibatch takes one step and returns the mean loss of the rows before it, with
 // the penalty.
 func (t *trainer) minibatch(rows []int) float64 {
-	linalg.Parallel(len(t.passes), func(i int) {
+	t.team.do(len(t.passes), func(i int) {
 		from, to := i*len(rows)/len(t.passes), (i+1)*len(rows)/len(t.passes)
 		t.passes[i].run(t.net, t.x, t.y, rows[from:to])
 	})
@@ -145,7 +150,7 @@ func (t *trainer) minibatch(rows []int) float64 {
 	if t.Output == Squares {
 		loss /= float64(t.Outputs)
 	}
-	squares := t.adam.step(t.net.params, t.passes, len(rows), t.Alpha)
+	squares := t.adam.step(t.team, t.net.params, t.passes, len(rows), t.Alpha)
 	return (loss + t.Alpha/2*squares) / float64(len(rows))
 }
 
