@@ -32,12 +32,16 @@ func (l KNN) check() error {
 	return nil
 }
 
-// Fit keeps x and y. Fewer rows than Neighbours are an error.
+// Fit keeps x and y. Fewer rows than Neighbours are an error, and numbers of x
+// above 1e100, whose distances could overflow.
 func (l KNN) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
 	if err := checkData(x, y); err != nil {
+		return nil, err
+	}
+	if err := checkSize("x", x); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -78,7 +82,8 @@ type Neighbours struct {
 	Fitted Report
 }
 
-// Check returns an error unless the shapes agree and all numbers are finite.
+// Check returns an error unless the shapes agree and all numbers are finite,
+// those of Rows at most 1e100.
 func (m *Neighbours) Check() error {
 	n, _ := dims(m.Rows)
 	votes, k := dims(m.Votes)
@@ -92,7 +97,10 @@ func (m *Neighbours) Check() error {
 	case m.Levels != nil && len(m.Levels) != k:
 		return fmt.Errorf("learn: knn has %d classes for %d columns of votes", len(m.Levels), k)
 	}
-	if err := checkFinite("row of knn", m.Rows); err != nil {
+	if err := checkFinite("number of knn", m.Rows); err != nil {
+		return err
+	}
+	if err := checkSize("number of knn", m.Rows); err != nil {
 		return err
 	}
 	return checkFinite("vote of knn", m.Votes)
@@ -110,9 +118,16 @@ func (m *Neighbours) Classes() []string { return m.Levels }
 // Report is how the fit went.
 func (m *Neighbours) Report() Report { return m.Fitted }
 
-// Scores are n × k. The cost is O(n N d) for N training rows.
+// Scores are n × k. Numbers of x above 1e100 are an error. The cost is O(n N d)
+// for N training rows.
 func (m *Neighbours) Scores(x *mat.Dense) (*mat.Dense, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
 	if err := checkInput(x, m.Inputs()); err != nil {
+		return nil, err
+	}
+	if err := checkSize("x", x); err != nil {
 		return nil, err
 	}
 	n, d := x.Dims()
@@ -148,7 +163,7 @@ func (m *Neighbours) vote(out, row, near []float64, margin float64) {
 	}
 	var found []neighbour
 	for j, v := range near {
-		if v <= limit || math.IsNaN(v) {
+		if v <= limit {
 			found = append(found, neighbour{distance(row, m.Rows.RawRowView(j)), j})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -54,6 +55,32 @@ func TestKNNKnown(t *testing.T) {
 		}
 		if c.Classes > 0 && !slices.Equal(learn.Predicted(s), c.Predicted) {
 			t.Errorf("%s: predicted %v, want %v", c.Name, learn.Predicted(s), c.Predicted)
+		}
+	}
+}
+
+// TestKNNLarge checks that numbers whose distances would overflow are refused,
+// and that the largest that are not do no harm.
+func TestKNNLarge(t *testing.T) {
+	y := learn.Target{Classes: names(2), Labels: []int{0, 1, 0}}
+	rows := func(v float64) *mat.Dense { return mat.NewDense(3, 2, []float64{v, v, -v, v, v / 2, -v}) }
+	m := fitModel(t, learn.KNN{Neighbours: 1}, rows(1e100), y)
+	s, err := m.Scores(rows(1e100))
+	if err != nil || !slices.Equal(learn.Predicted(s), y.Labels) {
+		t.Errorf("rows are not their own neighbours, error %v", err)
+	}
+	if _, err := (learn.KNN{Neighbours: 1}).Fit(t.Context(), rows(1e155), y); err == nil || !strings.Contains(err.Error(), "x at row 1, column 1 is larger than 1e+100") {
+		t.Errorf("Fit of large numbers: error %v", err)
+	}
+	if _, err := m.Scores(rows(1e155)); err == nil || !strings.Contains(err.Error(), "x at row 1, column 1 is larger than 1e+100") {
+		t.Errorf("Scores of large numbers: error %v", err)
+	}
+	for _, bad := range []*learn.Neighbours{
+		{}, {Rows: rows(1), Votes: mat.NewDense(2, 1, nil), K: 1}, {Rows: rows(1), Votes: mat.NewDense(3, 1, nil), K: 4},
+		{Rows: rows(1e155), Votes: mat.NewDense(3, 1, nil), K: 1}, {Rows: rows(1), Votes: mat.NewDense(3, 1, nil), K: 1, Levels: names(2)},
+	} {
+		if _, err := bad.Scores(rows(1)); err == nil {
+			t.Errorf("scores of a model of %d neighbours that does not fit together gave no error", bad.K)
 		}
 	}
 }
