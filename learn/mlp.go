@@ -78,11 +78,13 @@ type MLP struct {
 
 // The bounds of an MLP's sizes; they are checked before anything is allocated.
 const (
-	maxHidden  = 16
-	maxUnits   = 1 << 14
-	maxWeights = 1 << 24
-	maxEpochs  = 1_000_000
+	maxHidden = 16
+	maxUnits  = 1 << 14
+	maxEpochs = 1_000_000
 )
+
+// MaxWeights is the largest number of weights and biases that an [MLP] may have.
+const MaxWeights = 1 << 24
 
 func (m MLP) check() error {
 	if m.Hidden != nil && (len(m.Hidden) == 0 || len(m.Hidden) > maxHidden) {
@@ -192,9 +194,9 @@ func (m MLP) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) {
 		set.Output, set.Outputs, net.Link = neural.Softmax, k, Softmax
 	}
 	net.Fitted.Outputs = max(set.Outputs, len(y.Classes))
-	if count := neural.Count(slices.Concat([]int{d}, m.Hidden, []int{set.Outputs})); count > maxWeights {
+	if count := neural.Count(slices.Concat([]int{d}, m.Hidden, []int{set.Outputs})); count > MaxWeights {
 		return nil, fmt.Errorf("learn: mlp of %d columns, hidden layers %v and %d outputs has %.0f weights, want at most %d",
-			d, m.Hidden, set.Outputs, count, maxWeights)
+			d, m.Hidden, set.Outputs, count, MaxWeights)
 	}
 	if m.EarlyStopping {
 		least := 1

@@ -239,11 +239,13 @@ func (c *Contract) Standardisation() (centre, scale []float64) {
 func (c *Contract) expect() Expect {
 	const number = 8
 	l, a := int64(c.Basis.Dim), int64(c.Anchor.Rows)
-	outputs := int64(max(1, len(c.Label.Levels)))
 	return Expect{
 		Visits:        4,
 		UpBytes:       a * l * number,
 		UpBytesPerRow: (l + 1) * number,
-		DownBytes:     l*l*number + c.Model.bytes(l, outputs, int64(c.Floors.Rows)*int64(c.Parties)),
+		DownBytes:     l*l*number + c.Model.bytes(l, c.outputs(), int64(c.Floors.Rows)*int64(c.Parties)),
 	}
 }
+
+// outputs is how many numbers the model has for a row.
+func (c *Contract) outputs() int64 { return int64(max(1, len(c.Label.Levels))) }

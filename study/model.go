@@ -41,6 +41,10 @@ type Model struct {
 	Seed int `json:"seed,omitempty"`
 }
 
+// settings are those that a contract can give; a learner's others have their
+// defaults.
+var settings = []string{"alpha", "c", "max_iter", "hidden", "rate", "batch", "epochs", "trees", "max_depth", "min_leaf", "max_leaves", "seed"}
+
 // Spec is the learner that m names.
 func (m Model) Spec() learn.Spec {
 	return learn.Spec{
@@ -83,12 +87,7 @@ func (m Model) bytes(l, outputs, rows int64) int64 {
 	const number, node = 8, 40
 	switch m.Kind {
 	case "mlp":
-		count, width := int64(0), l
-		for _, h := range m.Hidden {
-			count += (width + 1) * int64(h)
-			width = int64(h)
-		}
-		return (count + (width+1)*outputs) * number
+		return m.weights(l, outputs) * number
 	case "forest":
 		return int64(m.Trees) * rows * node
 	case "boosting":
@@ -97,10 +96,20 @@ func (m Model) bytes(l, outputs, rows int64) int64 {
 	return (l + 1) * outputs * number
 }
 
+// weights is how many numbers an mlp has.
+func (m Model) weights(l, outputs int64) int64 {
+	count, width := int64(0), l
+	for _, h := range m.Hidden {
+		count += (width + 1) * int64(h)
+		width = int64(h)
+	}
+	return count + (width+1)*outputs
+}
+
 // validate wants the kind's settings, all that must be said, in their ranges, and
 // no others.
 func (m Model) validate() error {
-	has := learn.Settings(m.Kind)
+	has := slices.DeleteFunc(learn.Settings(m.Kind), func(name string) bool { return !slices.Contains(settings, name) })
 	for _, s := range []struct {
 		name  string
 		value float64

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"concord/learn"
 )
 
 // Validate checks every value of the contract against every other. The first
@@ -181,6 +183,11 @@ func (c *Contract) validateModel() error {
 	}
 	if err := c.Model.validate(); err != nil {
 		return err
+	}
+	if c.Model.Kind == "mlp" {
+		if n := c.Model.weights(int64(c.Basis.Dim), c.outputs()); n > learn.MaxWeights {
+			return fmt.Errorf("study: model.hidden %v with %d columns has %d weights, must be at most %d", c.Model.Hidden, c.Basis.Dim, n, learn.MaxWeights)
+		}
 	}
 	if len(c.Metrics) == 0 {
 		return fmt.Errorf("study: metrics is empty; there are %s", strings.Join(metrics, ", "))
