@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg"
 )
 
 // logisticLoss is the objective of Logistic at its current parameters
@@ -156,6 +158,28 @@ func point(z []float64, label int) float64 {
 // softplus is log(1 + e^z).
 func softplus(z float64) float64 { return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) }
 
+// lossRows is the number of rows that one goroutine takes at once.
+const lossRows = 1024
+
+// inBlocks has each called for all rows, block by block on all cores, with sums of
+// its own and scratch for a row, and returns the totals. They are added in order,
+// so the result does not depend on the number of cores.
+func (f *logisticLoss) inBlocks(sums int, each func(from, to int, sum, row []float64)) []float64 {
+	n := len(f.labels)
+	blocks := (n + lossRows - 1) / lossRows
+	parts := make([][]float64, blocks)
+	linalg.Parallel(blocks, func(b int) {
+		parts[b] = make([]float64, sums)
+		each(b*lossRows, min((b+1)*lossRows, n), parts[b], make([]float64, len(f.row)))
+	})
+	for _, part := range parts[1:] {
+		for j, v := range part {
+			parts[0][j] += v
+		}
+	}
+	return parts[0]
+}
+
 // gradient is the gradient at θ, (d+1) × k.
 func (f *logisticLoss) gradient() *mat.Dense {
 	n, d := f.x.Dims()
@@ -163,14 +187,17 @@ func (f *logisticLoss) gradient() *mat.Dense {
 	r := mat.DenseCopyOf(f.z)
 	g := mat.NewDense(d+1, k, nil)
 	intercept := g.RawRowView(d)
-	for i := range n {
-		row := r.RawRowView(i)
-		point(row, f.labels[i])
-		for j := range row {
-			row[j] /= float64(n)
-			intercept[j] += row[j]
+	sums := f.inBlocks(k, func(from, to int, sum, _ []float64) {
+		for i := from; i < to; i++ {
+			row := r.RawRowView(i)
+			point(row, f.labels[i])
+			for j := range row {
+				row[j] /= float64(n)
+				sum[j] += row[j]
+			}
 		}
-	}
+	})
+	copy(intercept, sums)
 	weights := g.Slice(0, d, 0, k).(*mat.Dense)
 	weights.Mul(f.x.T(), r)
 	for i := range d {
@@ -221,16 +248,19 @@ func (f *logisticLoss) direct(step *mat.Dense) {
 
 // along is the objective at θ + t·step and its derivative by t. Cost O(n k).
 func (f *logisticLoss) along(t float64) (value, slope float64) {
-	for i, label := range f.labels {
-		z, zs := f.z.RawRowView(i), f.zs.RawRowView(i)
-		for j := range f.row {
-			f.row[j] = z[j] + t*zs[j]
+	sums := f.inBlocks(2, func(from, to int, sum, row []float64) {
+		for i := from; i < to; i++ {
+			z, zs := f.z.RawRowView(i), f.zs.RawRowView(i)
+			for j := range row {
+				row[j] = z[j] + t*zs[j]
+			}
+			sum[0] += point(row, f.labels[i])
+			for j, r := range row {
+				sum[1] += r * zs[j]
+			}
 		}
-		value += point(f.row, label)
-		for j, r := range f.row {
-			slope += r * zs[j]
-		}
-	}
+	})
+	value, slope = sums[0], sums[1]
 	n := float64(len(f.labels))
 	ww, ws, ss := weightDot(f.theta, f.theta), weightDot(f.theta, f.step), weightDot(f.step, f.step)
 	value = value/n + f.lambda/2*(ww+t*(2*ws+t*ss))
