@@ -19,6 +19,7 @@ import (
 const (
 	leastIR, mostIR       = 7, 10
 	leastOpset, mostOpset = 13, 21
+	leastML, mostML       = 1, 4
 )
 
 // Decode reads a graph that Encode wrote, or another ONNX file within the same
@@ -30,8 +31,8 @@ func Decode(data []byte) (*Graph, error) {
 		return nil, fmt.Errorf("onnx: file has %d bytes, want 1 to %d", len(data), MaxBytes)
 	}
 	var model onnxpb.ModelProto
-	budget := maxFields
-	if err := scan(data, model.ProtoReflect().Descriptor(), &budget); err != nil {
+	left := budget{maxFields, maxElements, maxTreeNodes}
+	if err := scan(data, model.ProtoReflect().Descriptor(), &left); err != nil {
 		return nil, err
 	}
 	if err := proto.Unmarshal(data, &model); err != nil {
@@ -40,19 +41,12 @@ func Decode(data []byte) (*Graph, error) {
 	if v := model.GetIrVersion(); v < leastIR || v > mostIR {
 		return nil, fmt.Errorf("onnx: ir version is %d, want %d to %d", v, leastIR, mostIR)
 	}
-	if len(model.GetOpsetImport()) != 1 {
-		return nil, fmt.Errorf("onnx: file imports %d operator sets, want one", len(model.GetOpsetImport()))
-	}
-	set := model.GetOpsetImport()[0]
-	if err := checkDomain(set.GetDomain()); err != nil {
-		return nil, fmt.Errorf("onnx: %v", err)
-	}
-	if v := set.GetVersion(); v < leastOpset || v > mostOpset {
-		return nil, fmt.Errorf("onnx: operator set is %d, want %d to %d", v, leastOpset, mostOpset)
+	sets, err := decodeSets(model.GetOpsetImport())
+	if err != nil {
+		return nil, err
 	}
 
 	g := new(Graph)
-	var err error
 	if g.meta, err = decodeMeta(model.GetMetadataProps()); err != nil {
 		return nil, err
 	}
@@ -70,6 +64,9 @@ func Decode(data []byte) (*Graph, error) {
 			return nil, fmt.Errorf("onnx: node %d: %v", i+1, err)
 		}
 		g.nodes = append(g.nodes, d)
+	}
+	if err := g.checkSets(sets); err != nil {
+		return nil, err
 	}
 	if len(pb.GetInput()) != 1 {
 		return nil, fmt.Errorf("onnx: graph has %d inputs, want one, %q", len(pb.GetInput()), inputName)
@@ -99,11 +96,55 @@ func Decode(data []byte) (*Graph, error) {
 	return g, nil
 }
 
-func checkDomain(domain string) error {
-	if domain != "" && domain != "ai.onnx" {
-		return fmt.Errorf("operator domain %q is not allowed, want that of ONNX itself", domain)
+// decodeSets returns which domains are imported, each once and in a version that
+// is read.
+func decodeSets(imports []*onnxpb.OperatorSetIdProto) (map[string]bool, error) {
+	sets := make(map[string]bool)
+	for _, set := range imports {
+		domain, err := domainOf(set.GetDomain())
+		if err != nil {
+			return nil, fmt.Errorf("onnx: %v", err)
+		}
+		if sets[domain] {
+			return nil, fmt.Errorf("onnx: file imports the operators of domain %q twice", domain)
+		}
+		sets[domain] = true
+		least, most := int64(leastOpset), int64(mostOpset)
+		if domain == mlDomain {
+			least, most = leastML, mostML
+		}
+		if v := set.GetVersion(); v < least || v > most {
+			return nil, fmt.Errorf("onnx: operator set of domain %q is %d, want %d to %d", domain, v, least, most)
+		}
+	}
+	return sets, nil
+}
+
+// checkSets wants the imported domains to be those that are used.
+func (g *Graph) checkSets(sets map[string]bool) error {
+	want := g.domains()
+	for domain := range sets {
+		if !slices.Contains(want, domain) {
+			return fmt.Errorf("onnx: file imports the operators of domain %q and uses none", domain)
+		}
+	}
+	for _, domain := range want {
+		if !sets[domain] {
+			return fmt.Errorf("onnx: file does not import the operators of domain %q", domain)
+		}
 	}
 	return nil
+}
+
+// domainOf is "" or mlDomain.
+func domainOf(name string) (string, error) {
+	switch name {
+	case "", "ai.onnx":
+		return "", nil
+	case mlDomain:
+		return mlDomain, nil
+	}
+	return "", fmt.Errorf("operator domain %.40q is not allowed, want that of ONNX itself or %s", name, mlDomain)
 }
 
 // decodeInfo returns the columns of [N, columns], or 0 for [N].
@@ -133,8 +174,9 @@ func decodeInfo(v *onnxpb.ValueInfoProto, name string, elem int32, dims int) (in
 }
 
 func decodeConstant(t *onnxpb.TensorProto) (constant, error) {
-	if t.GetDataType() != typeFloat {
-		return constant{}, fmt.Errorf("element type is %d, want %d (float32)", t.GetDataType(), typeFloat)
+	size := map[int32]int{typeFloat: 4, typeInt64: 8}[t.GetDataType()]
+	if size == 0 {
+		return constant{}, fmt.Errorf("element type is %d, want %d (float32) or %d (int64)", t.GetDataType(), typeFloat, typeInt64)
 	}
 	if len(t.GetDims()) > 2 {
 		return constant{}, fmt.Errorf("%d dimensions, want at most 2", len(t.GetDims()))
@@ -147,57 +189,108 @@ func decodeConstant(t *onnxpb.TensorProto) (constant, error) {
 		dims = append(dims, int(d))
 	}
 	raw := t.GetRawData()
-	if len(raw)%4 != 0 {
-		return constant{}, fmt.Errorf("raw_data has %d bytes, want a multiple of 4", len(raw))
+	if len(raw)%size != 0 {
+		return constant{}, fmt.Errorf("raw_data has %d bytes, want a multiple of %d", len(raw), size)
+	}
+	// check compares their number with the dimensions.
+	if t.GetDataType() == typeInt64 {
+		whole := make([]int64, len(raw)/8)
+		for i := range whole {
+			whole[i] = int64(binary.LittleEndian.Uint64(raw[8*i:]))
+		}
+		return constant{name: t.GetName(), dims: dims, whole: whole}, nil
 	}
 	data := make([]float32, len(raw)/4)
 	for i := range data {
 		data[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
 	}
-	return newConstant(t.GetName(), dims, data), nil // check compares their number with the dimensions
+	return newConstant(t.GetName(), dims, data), nil
 }
 
 func decodeNode(pb *onnxpb.NodeProto) (node, error) {
-	n := node{op: pb.GetOpType(), in: pb.GetInput()}
-	if err := checkDomain(pb.GetDomain()); err != nil {
+	n := node{op: pb.GetOpType(), in: pb.GetInput(), out: pb.GetOutput()}
+	domain, err := domainOf(pb.GetDomain())
+	if err != nil {
 		return n, err
 	}
-	if len(pb.GetOutput()) != 1 {
-		return n, fmt.Errorf("operator %q has %d results, want one", n.op, len(pb.GetOutput()))
-	}
-	n.out = pb.GetOutput()[0]
 	op, ok := operators[n.op]
 	if !ok {
-		return n, fmt.Errorf("operator %q is not allowed; concord reads %s", n.op, operatorNames())
+		return n, fmt.Errorf("operator %.40q is not allowed; concord reads %s", n.op, operatorNames())
 	}
-	seen := make(map[string]bool)
+	if op.domain != domain {
+		return n, fmt.Errorf("operator %s is of domain %q, want %q", n.op, domain, op.domain)
+	}
+	attributes := make(map[string]*onnxpb.AttributeProto)
 	for _, a := range pb.GetAttribute() {
 		name := a.GetName()
-		if seen[name] {
+		if attributes[name] != nil {
 			return n, fmt.Errorf("%s has the attribute %q twice", n.op, name)
 		}
-		seen[name] = true
-		values, isInt := op.ints[name]
-		want, isFloat := op.floats[name]
-		switch {
-		case isInt:
-			if a.GetType() != onnxpb.AttributeProto_INT || a.F != nil || !slices.Contains(values, a.GetI()) {
-				return n, fmt.Errorf("%s: attribute %s is not the integer %d", n.op, name, values[0])
-			}
-		case isFloat:
-			if a.GetType() != onnxpb.AttributeProto_FLOAT || a.I != nil || a.GetF() != want {
-				return n, fmt.Errorf("%s: attribute %s is not the number %g", n.op, name, want)
-			}
-		default:
-			return n, fmt.Errorf("%s: attribute %q is not allowed", n.op, name)
+		attributes[name] = a
+		if err := op.checkAttribute(a); err != nil {
+			return n, fmt.Errorf("%s: attribute %v", n.op, err)
 		}
 	}
 	for _, name := range op.required {
-		if !seen[name] {
+		if attributes[name] == nil {
 			return n, fmt.Errorf("%s: attribute %s is missing, want %d", n.op, name, op.ints[name][0])
 		}
 	}
+	if op.tables != nil {
+		if n.trees, err = decodeForest(attributes); err != nil {
+			return n, fmt.Errorf("%s: %v", n.op, err)
+		}
+	}
 	return n, nil
+}
+
+// checkAttribute wants an attribute that the operator has, of its type and, if
+// it is no table, with a value that is allowed.
+func (op operator) checkAttribute(a *onnxpb.AttributeProto) error {
+	name := a.GetName()
+	if want, ok := op.tables[name]; ok {
+		if !only(a, want) {
+			return fmt.Errorf("%s is not of type %v", name, want)
+		}
+		return nil
+	}
+	if values, ok := op.ints[name]; ok {
+		if !only(a, onnxpb.AttributeProto_INT) || !slices.Contains(values, a.GetI()) {
+			return fmt.Errorf("%s is not the integer %d", name, values[0])
+		}
+		return nil
+	}
+	if want, ok := op.floats[name]; ok {
+		if !only(a, onnxpb.AttributeProto_FLOAT) || a.GetF() != want {
+			return fmt.Errorf("%s is not the number %g", name, want)
+		}
+		return nil
+	}
+	if want, ok := op.texts[name]; ok {
+		if !only(a, onnxpb.AttributeProto_STRING) || string(a.GetS()) != want {
+			return fmt.Errorf("%s is not the word %s", name, want)
+		}
+		return nil
+	}
+	return fmt.Errorf("%.40q is not allowed", name)
+}
+
+// only tells whether a is of the type and holds nothing of another.
+func only(a *onnxpb.AttributeProto, t onnxpb.AttributeProto_AttributeType) bool {
+	held := map[onnxpb.AttributeProto_AttributeType]bool{
+		onnxpb.AttributeProto_INT:     a.I != nil,
+		onnxpb.AttributeProto_FLOAT:   a.F != nil,
+		onnxpb.AttributeProto_STRING:  a.S != nil,
+		onnxpb.AttributeProto_INTS:    len(a.GetInts()) > 0,
+		onnxpb.AttributeProto_FLOATS:  len(a.GetFloats()) > 0,
+		onnxpb.AttributeProto_STRINGS: len(a.GetStrings()) > 0,
+	}
+	for other, is := range held {
+		if is && other != t {
+			return false
+		}
+	}
+	return a.GetType() == t
 }
 
 // decodeMeta reads the one metadata entry that Concord writes; a file may also

@@ -21,6 +21,7 @@ const (
 const (
 	irVersion    = 8
 	opsetVersion = 13
+	mlVersion    = 3
 	producer     = "concord"
 	metadataKey  = "concord"
 	batchName    = "N"
@@ -34,22 +35,27 @@ func (g *Graph) Encode() []byte {
 		panic("onnx: metadata: " + err.Error()) // strings only, checked
 	}
 	pb := &onnxpb.GraphProto{Name: proto.String(producer)}
-	for _, n := range g.nodes {
-		pb.Node = append(pb.Node, n.encode())
+	for i := range g.nodes {
+		pb.Node = append(pb.Node, g.nodes[i].encode())
 	}
-	for _, c := range g.constants {
-		pb.Initializer = append(pb.Initializer, c.encode())
+	for i := range g.constants {
+		pb.Initializer = append(pb.Initializer, g.constants[i].encode())
 	}
 	pb.Input = []*onnxpb.ValueInfoProto{valueInfo(inputName, typeFloat, g.inputs)}
 	pb.Output = []*onnxpb.ValueInfoProto{valueInfo(scoresName, typeFloat, g.outputs)}
 	if g.labelled {
 		pb.Output = append(pb.Output, valueInfo(labelName, typeInt64, 0))
 	}
+	var sets []*onnxpb.OperatorSetIdProto
+	for _, domain := range g.domains() {
+		version := map[string]int64{"": opsetVersion, mlDomain: mlVersion}[domain]
+		sets = append(sets, &onnxpb.OperatorSetIdProto{Domain: proto.String(domain), Version: proto.Int64(version)})
+	}
 	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(&onnxpb.ModelProto{
 		IrVersion:     proto.Int64(irVersion),
 		ProducerName:  proto.String(producer),
 		Graph:         pb,
-		OpsetImport:   []*onnxpb.OperatorSetIdProto{{Domain: proto.String(""), Version: proto.Int64(opsetVersion)}},
+		OpsetImport:   sets,
 		MetadataProps: []*onnxpb.StringStringEntryProto{{Key: proto.String(metadataKey), Value: proto.String(string(meta))}},
 	})
 	if err != nil {
@@ -58,14 +64,28 @@ func (g *Graph) Encode() []byte {
 	return data
 }
 
-func (n node) encode() *onnxpb.NodeProto {
+// domains are those of the operators: that of ONNX itself, and the other if one
+// of it is used.
+func (g *Graph) domains() []string {
+	for _, n := range g.nodes {
+		if operators[n.op].domain == mlDomain {
+			return []string{"", mlDomain}
+		}
+	}
+	return []string{""}
+}
+
+func (n *node) encode() *onnxpb.NodeProto {
 	pb := &onnxpb.NodeProto{
 		Input:  slices.Clone(n.in),
-		Output: []string{n.out},
-		Name:   proto.String(n.out),
+		Output: slices.Clone(n.out),
+		Name:   proto.String(n.out[0]),
 		OpType: proto.String(n.op),
 	}
 	op := operators[n.op]
+	if op.domain != "" {
+		pb.Domain = proto.String(op.domain)
+	}
 	for _, name := range op.required {
 		pb.Attribute = append(pb.Attribute, &onnxpb.AttributeProto{
 			Name: proto.String(name),
@@ -73,20 +93,29 @@ func (n node) encode() *onnxpb.NodeProto {
 			Type: onnxpb.AttributeProto_INT.Enum(),
 		})
 	}
+	if n.trees != nil {
+		pb.Attribute = append(pb.Attribute, n.trees.encode()...)
+	}
 	return pb
 }
 
 func (c *constant) encode() *onnxpb.TensorProto {
-	data := c.numbers()
 	pb := &onnxpb.TensorProto{
 		DataType: proto.Int32(typeFloat),
 		Name:     proto.String(c.name),
-		RawData:  make([]byte, 0, 4*len(data)),
+		RawData:  make([]byte, 0, c.bytes()),
 	}
 	for _, d := range c.dims {
 		pb.Dims = append(pb.Dims, int64(d))
 	}
-	for _, v := range data {
+	if c.numbers == nil {
+		pb.DataType = proto.Int32(typeInt64)
+		for _, v := range c.whole {
+			pb.RawData = binary.LittleEndian.AppendUint64(pb.RawData, uint64(v))
+		}
+		return pb
+	}
+	for _, v := range c.numbers() {
 		pb.RawData = binary.LittleEndian.AppendUint32(pb.RawData, math.Float32bits(v))
 	}
 	return pb

@@ -48,6 +48,7 @@ type Graph struct {
 	// Found by check.
 	columns int // of all values together
 	index   map[string]*constant
+	gaps    []bool // which inputs may be NaN; nil for none
 }
 
 // Meta says what a graph's columns mean. It is written into the file as JSON.
@@ -59,6 +60,9 @@ type Meta struct {
 	// Features name the m inputs, in order; empty if they have no names, as
 	// the inputs of h alone.
 	Features []string `json:"features,omitempty"`
+	// Levels name for each of the m inputs the indices 0, 1, … that stand for its
+	// levels, none for a number; empty if there are no levels.
+	Levels [][]string `json:"levels,omitempty"`
 	// Units are the units of the m inputs, "" for none; empty if unknown.
 	Units []string `json:"units,omitempty"`
 	// Label names what is predicted.
@@ -73,29 +77,47 @@ type Meta struct {
 func (m Meta) clone() Meta {
 	m.Features = slices.Clone(m.Features)
 	m.Units = slices.Clone(m.Units)
+	m.Levels = slices.Clone(m.Levels)
+	for j := range m.Levels {
+		m.Levels[j] = slices.Clone(m.Levels[j])
+	}
 	m.Classes = slices.Clone(m.Classes)
 	return m
 }
 
-// constant is a row-major float32 array of at most two dimensions. Its numbers
-// hide behind a function: fmt prints the fields of a Graph that it meets in an
-// unexported field, and of a function only the address.
+// constant is a row-major float32 array of at most two dimensions, or a list of
+// whole numbers. Its numbers hide behind a function: fmt prints the fields of a
+// Graph that it meets in an unexported field, and of a function only the address.
 type constant struct {
 	name    string
 	dims    []int
-	numbers func() []float32
+	numbers func() []float32 // nil for whole numbers
+	whole   []int64
 }
 
 // newConstant keeps dims and data.
 func newConstant(name string, dims []int, data []float32) constant {
-	return constant{name, dims, func() []float32 { return data }}
+	return constant{name: name, dims: dims, numbers: func() []float32 { return data }}
 }
 
-// node is an operator; its attributes are those that its operator fixes.
+// size is how many numbers there are.
+// size is how many numbers there are.
+func (c *constant) size() int {
+	if c.numbers == nil {
+		return len(c.whole)
+	}
+	return len(c.numbers())
+}
+
+// node is an operator; its attributes are those that its operator fixes, and
+// the trees.
 type node struct {
-	op  string
-	in  []string
-	out string
+	op    string
+	in    []string
+	out   []string
+	trees *forest
+
+	results []value // found by check
 }
 
 // Inputs is m, the columns that Run wants.

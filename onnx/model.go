@@ -11,18 +11,30 @@ import (
 
 // FromModel is a fitted model as a graph of its d inputs, with its classes in
 // the metadata. Numbers are rounded to float32; one that float32 cannot hold is
-// an error.
+// an error, as is a model beyond the limits of a graph.
 //
-// A *learn.Linear becomes
+// Linear models and networks become
 //
-//	Gemm → Sigmoid or Softmax → scores → ArgMax → label
+//	Gemm (→ Relu → Gemm …) → Sigmoid or Softmax → scores → ArgMax → label
 //
-// For the sigmoid the columns of the Gemm are −z and z, so that both
-// probabilities keep their digits when they are small.
+// where for the sigmoid the columns of the last Gemm are −z and z, so that both
+// probabilities keep their digits when they are small. The comments of
+// fromKernel, fromNeighbours and fromTrees show the others.
+//
+// The graphs of a *learn.KernelMachine and of *learn.Neighbours contain training
+// rows, as the models do.
 func FromModel(m learn.Model) (*Graph, error) {
 	switch m := m.(type) {
 	case *learn.Linear:
 		return fromLinear(m)
+	case *learn.Network:
+		return fromNetwork(m)
+	case *learn.KernelMachine:
+		return fromKernel(m)
+	case *learn.Neighbours:
+		return fromNeighbours(m)
+	case *learn.TreeEnsemble:
+		return fromTrees(m)
 	default:
 		return nil, fmt.Errorf("onnx: a %T has no ONNX form", m)
 	}
@@ -32,43 +44,111 @@ func fromLinear(m *learn.Linear) (*Graph, error) {
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("onnx: %w", err)
 	}
-	w, b := m.W, m.B
-	if m.Link == learn.Sigmoid {
-		d, _ := w.Dims()
-		both := mat.NewDense(d, 2, nil)
-		for i := range d {
-			both.SetRow(i, []float64{-w.At(i, 0), w.At(i, 0)})
-		}
-		w, b = both, []float64{-b[0], b[0]}
+	b := newBuilder(m)
+	b.last(inputName, "", m.W, m.B, m.Link)
+	return b.graph()
+}
+
+func fromNetwork(m *learn.Network) (*Graph, error) {
+	if err := m.Check(); err != nil {
+		return nil, fmt.Errorf("onnx: %w", err)
 	}
-	weights, err := matrixConstant("weights", w)
-	if err != nil {
+	b := newBuilder(m)
+	at := inputName
+	for i, l := range m.Layers[:len(m.Layers)-1] {
+		tag := fmt.Sprintf("%d", i+1)
+		at = b.add("Gemm", "layer"+tag, at, b.matrix("weights"+tag, l.W), b.row("bias"+tag, l.B))
+		at = b.add("Relu", "hidden"+tag, at)
+	}
+	l := m.Layers[len(m.Layers)-1]
+	b.last(at, fmt.Sprintf("%d", len(m.Layers)), l.W, l.B, m.Link)
+	return b.graph()
+}
+
+// builder makes a graph, and keeps the first error.
+type builder struct {
+	g   Graph
+	err error
+}
+
+func newBuilder(m learn.Model) *builder {
+	classes := m.Classes()
+	return &builder{g: Graph{meta: Meta{Classes: classes}, inputs: m.Inputs(), labelled: classes != nil}}
+}
+
+// add adds an operator with one result and returns that.
+func (b *builder) add(op, out string, in ...string) string {
+	b.g.nodes = append(b.g.nodes, node{op: op, in: in, out: []string{out}})
+	return out
+}
+
+// matrix adds a constant of two dimensions and returns its name.
+func (b *builder) matrix(name string, a *mat.Dense) string {
+	c, err := matrixConstant(name, a)
+	return b.constant(c, err)
+}
+
+// row adds a constant of one dimension and returns its name.
+func (b *builder) row(name string, row []float64) string {
+	c, err := rowConstant(name, row)
+	return b.constant(c, err)
+}
+
+// whole adds a list of one whole number and returns its name.
+func (b *builder) whole(name string, v int64) string {
+	return b.constant(constant{name: name, dims: []int{1}, whole: []int64{v}}, nil)
+}
+
+func (b *builder) constant(c constant, err error) string {
+	if b.err == nil {
+		b.err = err
+	}
+	b.g.constants = append(b.g.constants, c)
+	return c.name
+}
+
+// last adds scores = link(at·w + bias); tag ends the names.
+func (b *builder) last(at, tag string, w *mat.Dense, bias []float64, link learn.Link) {
+	if link == learn.Sigmoid {
+		w, bias = bothSigns(w, bias, -1)
+	}
+	weights, intercept := b.matrix("weights"+tag, w), b.row("intercept"+tag, bias)
+	op := linkOperator(link)
+	if op == "" {
+		b.add("Gemm", scoresName, at, weights, intercept)
+		return
+	}
+	b.add(op, scoresName, b.add("Gemm", "linear", at, weights, intercept))
+}
+
+// linkOperator is "" for the identity.
+func linkOperator(link learn.Link) string {
+	return map[learn.Link]string{learn.Sigmoid: "Sigmoid", learn.Softmax: "Softmax"}[link]
+}
+
+// bothSigns has the one column of w, and the one number of b, times sign and
+// times −sign.
+func bothSigns(w *mat.Dense, b []float64, sign float64) (*mat.Dense, []float64) {
+	d, _ := w.Dims()
+	both := mat.NewDense(d, 2, nil)
+	for i := range d {
+		both.SetRow(i, []float64{sign * w.At(i, 0), -sign * w.At(i, 0)})
+	}
+	return both, []float64{sign * b[0], -sign * b[0]}
+}
+
+// graph is the finished graph.
+func (b *builder) graph() (*Graph, error) {
+	if b.err != nil {
+		return nil, b.err
+	}
+	if b.g.labelled {
+		b.add("ArgMax", labelName, scoresName)
+	}
+	if err := b.g.check(); err != nil {
 		return nil, err
 	}
-	intercept, err := rowConstant("intercept", b)
-	if err != nil {
-		return nil, err
-	}
-	g := &Graph{
-		meta:      Meta{Classes: m.Classes()},
-		inputs:    m.Inputs(),
-		labelled:  m.Levels != nil,
-		constants: []constant{weights, intercept},
-		nodes:     []node{{"Gemm", []string{inputName, "weights", "intercept"}, "linear"}},
-	}
-	link := map[learn.Link]string{learn.Identity: "", learn.Sigmoid: "Sigmoid", learn.Softmax: "Softmax"}[m.Link]
-	if link == "" {
-		g.nodes[0].out = scoresName
-	} else {
-		g.nodes = append(g.nodes, node{link, []string{"linear"}, scoresName})
-	}
-	if g.labelled {
-		g.nodes = append(g.nodes, node{"ArgMax", []string{scoresName}, labelName})
-	}
-	if err := g.check(); err != nil {
-		return nil, err
-	}
-	return g, nil
+	return &b.g, nil
 }
 
 // matrixConstant rounds a to float32.

@@ -3,141 +3,111 @@ package onnx
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"concord/onnx/internal/onnxpb"
 )
 
-// An operator of the list: how its result's width follows from its arguments,
-// and how it is computed. Semantics are those of operator set 13, restricted to
-// what the comments say.
+// mlDomain is the domain of the operators that are not ONNX's own.
+const mlDomain = "ai.onnx.ml"
+
+// An operator of the list: what it takes, what its results are, and how they
+// are computed. Semantics are those of operator set 13, for mlDomain of set 3,
+// restricted to what the comments say.
 type operator struct {
+	// domain is "" or mlDomain.
+	domain string
+	// takes says for each argument what it may be; the last holds for all
+	// further ones.
+	takes []kind
 	// least and most are the numbers of arguments.
 	least, most int
-	// label tells that the result is an int64 for each row.
-	label bool
-	// ints and floats are the attributes with the values they may have, of
-	// which the first is written. Those in required have another default.
+	// ints, floats and texts are the attributes with the values they may have,
+	// of which the first is written. Those in required have another default.
 	ints     map[string][]int64
 	floats   map[string]float32
+	texts    map[string]string
 	required []string
-	// width returns the columns of the result and the multiplications a row.
-	width func(args []value) (columns, work int, err error)
-	// run computes the rows of the result; nil if label.
-	run func(out *mat.Dense, args []operand)
+	// tables are the attributes that hold a tree ensemble; see trees.go.
+	tables map[string]onnxpb.AttributeProto_AttributeType
+	// infer returns what is computed (names are filled in later) and the
+	// multiplications a row.
+	infer func(n *node, args []value) (results []value, work int, err error)
+	// run computes the results, whose shapes infer gave; nil for a label.
+	run func(n *node, out []*mat.Dense, args []operand)
 }
 
-// value is what is known of an argument before computing: either rows of a
-// width, or a constant.
+// kind is what a value is, or a set of what it may be. N is the number of rows
+// that are scored.
+type kind uint
+
+const (
+	aConstant kind = 1 << iota // float32, of at most two dimensions
+	aList                      // int64, a constant of at most one dimension
+	aMatrix                    // N × columns, float32
+	aGap                       // N × columns, bool: where a feature is not a number
+	aFlag                      // N × columns, bool
+	anIndex                    // N × columns, int64
+	aStack                     // N × layers × columns, float32
+	aLabel                     // N, int64
+)
+
+func (k kind) String() string {
+	names := []string{
+		"a constant", "a list of whole numbers", "computed numbers", "the gaps of the input",
+		"truth values", "indices", "stacked numbers", "a label",
+	}
+	var said []string
+	for i, name := range names {
+		if k&(1<<i) != 0 {
+			said = append(said, name)
+		}
+	}
+	return strings.Join(said, " or ")
+}
+
+// value is what is known of an argument or a result before computing.
 type value struct {
 	name     string
-	columns  int
-	label    bool
+	kind     kind
+	columns  int // 0 for constants
+	layers   int // of a stack
+	bound    int // indices are below it
+	spare    bool
 	constant *constant
 }
 
-// operand is an argument while computing: N × w rows, or a constant as a
-// matrix, with vectors and scalars as one row.
+// cells are the numbers a row takes while computing.
+func (v value) cells() int {
+	switch v.kind {
+	case aLabel:
+		return 0
+	case aStack:
+		return v.layers * v.columns
+	}
+	return v.columns
+}
+
+// operand is an argument while computing: N × w rows, a stack with its layers
+// side by side, truth as 0 and 1; or a constant as a matrix, with vectors and
+// scalars as one row.
 type operand struct {
 	rows     *mat.Dense
 	constant bool
 }
 
-var operators = map[string]operator{
-	// Element by element; one argument may be a constant, of one number or of
-	// one for each column.
-	"Add": elementwise(func(a, b float64) float64 { return a + b }),
-	"Sub": elementwise(func(a, b float64) float64 { return a - b }),
-	"Mul": elementwise(func(a, b float64) float64 { return a * b }),
-	"Div": elementwise(func(a, b float64) float64 { return a / b }),
+// operators is the list.
+var operators = union(arithmetic, selection, treeOperators)
 
-	// Rows times a constant matrix.
-	"MatMul": {least: 2, most: 2, width: product, run: func(out *mat.Dense, args []operand) {
-		out.Mul(args[0].rows, args[1].rows)
-	}},
-	// The same plus a constant row: A B + C, without factors and transposes.
-	"Gemm": {
-		least: 2, most: 3,
-		ints:   map[string][]int64{"transA": {0}, "transB": {0}},
-		floats: map[string]float32{"alpha": 1, "beta": 1},
-		width: func(args []value) (int, int, error) {
-			columns, work, err := product(args[:2])
-			if err == nil && len(args) == 3 {
-				if args[2].constant == nil {
-					return 0, 0, fmt.Errorf("argument 3 is computed, want a constant")
-				}
-				err = broadcasts(args[2].constant, columns)
-			}
-			return columns, work, err
-		},
-		run: func(out *mat.Dense, args []operand) {
-			out.Mul(args[0].rows, args[1].rows)
-			if len(args) == 3 {
-				combine(out, operand{rows: out}, args[2], func(a, b float64) float64 { return a + b })
-			}
-		},
-	},
-
-	"Identity": unary(func(out, in []float64) { copy(out, in) }),
-	"Sigmoid": unary(func(out, in []float64) {
-		for j, v := range in {
-			e := math.Exp(-math.Abs(v))
-			if v >= 0 {
-				out[j] = 1 / (1 + e)
-			} else {
-				out[j] = e / (1 + e)
-			}
-		}
-	}),
-	// Over the columns.
-	"Softmax": withAxis(unary(func(out, in []float64) {
-		top := slices.Max(in)
-		var sum float64
-		for j, v := range in {
-			out[j] = math.Exp(v - top)
-			sum += out[j]
-		}
-		for j := range out {
-			out[j] /= sum
-		}
-	}), 1, -1),
-
-	// Columns side by side.
-	"Concat": withAxis(operator{
-		least: 1, most: maxNodes, required: []string{"axis"},
-		width: func(args []value) (columns, work int, err error) {
-			for i, a := range args {
-				if a.constant != nil {
-					return 0, 0, fmt.Errorf("argument %d is a constant, want a computed value", i+1)
-				}
-				columns += a.columns // at most maxNodes·MaxWidth
-			}
-			return columns, 0, nil
-		},
-		run: func(out *mat.Dense, args []operand) {
-			n, _ := out.Dims()
-			for i := range n {
-				row := out.RawRowView(i)
-				for _, a := range args {
-					row = row[copy(row, a.rows.RawRowView(i)):]
-				}
-			}
-		},
-	}, 1, -1),
-
-	// The first largest column of each row.
-	"ArgMax": withAxis(operator{
-		least: 1, most: 1, label: true, required: []string{"axis", "keepdims"},
-		ints: map[string][]int64{"keepdims": {0}, "select_last_index": {0}},
-		width: func(args []value) (int, int, error) {
-			if args[0].constant != nil {
-				return 0, 0, fmt.Errorf("argument 1 is a constant, want a computed value")
-			}
-			return args[0].columns, 0, nil
-		},
-	}, 1, -1),
+func union(parts ...map[string]operator) map[string]operator {
+	all := make(map[string]operator)
+	for _, part := range parts {
+		maps.Copy(all, part)
+	}
+	return all
 }
 
 // operatorNames lists the operators for error texts.
@@ -145,6 +115,20 @@ func operatorNames() string {
 	return strings.Join(slices.Sorted(maps.Keys(operators)), ", ")
 }
 
+// accepts says whether the arguments are of the kinds that the operator takes.
+func (op operator) accepts(args []value) error {
+	if len(args) < op.least || len(args) > op.most {
+		return fmt.Errorf("%d arguments, want %d to %d", len(args), op.least, op.most)
+	}
+	for j, a := range args {
+		if takes := op.takes[min(j, len(op.takes)-1)]; a.kind&takes == 0 {
+			return fmt.Errorf("argument %d is %v, want %v", j+1, a.kind, takes)
+		}
+	}
+	return nil
+}
+
+// withAxis adds the attribute axis.
 func withAxis(op operator, axes ...int64) operator {
 	ints := map[string][]int64{"axis": axes}
 	maps.Copy(ints, op.ints)
@@ -152,92 +136,5 @@ func withAxis(op operator, axes ...int64) operator {
 	return op
 }
 
-func unary(f func(out, in []float64)) operator {
-	return operator{
-		least: 1, most: 1,
-		width: func(args []value) (int, int, error) {
-			if args[0].constant != nil {
-				return 0, 0, fmt.Errorf("argument 1 is a constant, want a computed value")
-			}
-			return args[0].columns, 0, nil
-		},
-		run: func(out *mat.Dense, args []operand) {
-			n, _ := out.Dims()
-			for i := range n {
-				f(out.RawRowView(i), args[0].rows.RawRowView(i))
-			}
-		},
-	}
-}
-
-func elementwise(f func(a, b float64) float64) operator {
-	return operator{
-		least: 2, most: 2,
-		width: func(args []value) (int, int, error) {
-			a, b := args[0], args[1]
-			switch {
-			case a.constant != nil && b.constant != nil:
-				return 0, 0, fmt.Errorf("both arguments are constants")
-			case a.constant != nil:
-				return b.columns, b.columns, broadcasts(a.constant, b.columns)
-			case b.constant != nil:
-				return a.columns, a.columns, broadcasts(b.constant, a.columns)
-			case a.columns != b.columns:
-				return 0, 0, fmt.Errorf("arguments have %d and %d columns, want as many", a.columns, b.columns)
-			}
-			return a.columns, a.columns, nil
-		},
-		run: func(out *mat.Dense, args []operand) { combine(out, args[0], args[1], f) },
-	}
-}
-
-// combine applies f element by element. A constant of one number serves all
-// columns, and a constant serves all rows.
-func combine(out *mat.Dense, a, b operand, f func(a, b float64) float64) {
-	n, _ := out.Dims()
-	line := func(o operand, i int) (row []float64, stride int) {
-		if o.constant {
-			i = 0
-		}
-		row = o.rows.RawRowView(i)
-		if o.constant && len(row) == 1 {
-			return row, 0
-		}
-		return row, 1
-	}
-	for i := range n {
-		ra, sa := line(a, i)
-		rb, sb := line(b, i)
-		row := out.RawRowView(i)
-		for j := range row {
-			row[j] = f(ra[j*sa], rb[j*sb])
-		}
-	}
-}
-
-// broadcasts wants c to be one number or one for each column.
-func broadcasts(c *constant, columns int) error {
-	if len(c.dims) == 2 && c.dims[0] != 1 {
-		return fmt.Errorf("constant %q has %d rows, want one", c.name, c.dims[0])
-	}
-	if n := len(c.numbers()); n != 1 && n != columns {
-		return fmt.Errorf("constant %q has %d numbers, want 1 or %d", c.name, n, columns)
-	}
-	return nil
-}
-
-// product is the width of rows times a constant matrix.
-func product(args []value) (columns, work int, err error) {
-	a, b := args[0], args[1]
-	switch {
-	case a.constant != nil:
-		return 0, 0, fmt.Errorf("argument 1 is a constant, want a computed value")
-	case b.constant == nil:
-		return 0, 0, fmt.Errorf("argument 2 is computed, want a constant")
-	case len(b.constant.dims) != 2:
-		return 0, 0, fmt.Errorf("constant %q has %d dimensions, want 2", b.name, len(b.constant.dims))
-	case b.constant.dims[0] != a.columns:
-		return 0, 0, fmt.Errorf("constant %q has %d rows for %d columns", b.name, b.constant.dims[0], a.columns)
-	}
-	return b.constant.dims[1], len(b.constant.numbers()), nil
-}
+// one is a single result of a kind and width.
+func one(k kind, columns int) []value { return []value{{kind: k, columns: columns}} }

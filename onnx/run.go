@@ -5,6 +5,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"concord/learn"
+	"concord/linalg"
 )
 
 // Output is what a graph computes for n rows.
@@ -16,14 +19,20 @@ type Output struct {
 	Labels []int
 }
 
-// maxCells bounds the numbers held while running: 2²⁰ of 8 bytes, or one row.
-const maxCells = 1 << 20
+// A block of rows is computed at a time, of at most maxBlock rows and maxCells
+// numbers of 8 bytes, or one row.
+const (
+	maxCells = 1 << 20
+	maxBlock = 1 << 11
+)
 
-// Run computes the graph for x (n × m, at least one row). Another number of
-// columns, a number that is not finite as float32, or a result that leaves
-// float32 on the way is an error that names the row, from 1. Cost is that of the
-// products, O(n) times the constants; memory a few megabytes beyond x, the
-// constants in float64 and the result.
+// Run computes the graph for x (n × m, at least one row) on all processors, with
+// the same result for any number of them. Another number of columns, a number
+// that is not finite as float32, or a result that leaves float32 on the way is an
+// error that names the row, from 1. NaN is allowed where the graph fills it, see
+// [Front]. Cost is that of the products, O(n) times the constants, and of the
+// trees, O(n) times their depth; memory a few megabytes for each processor beyond
+// x, the constants in float64 and the result.
 func (g *Graph) Run(x *mat.Dense) (Output, error) {
 	if x == nil || x.IsEmpty() {
 		return Output{}, fmt.Errorf("onnx: no rows to score, want at least one")
@@ -34,15 +43,21 @@ func (g *Graph) Run(x *mat.Dense) (Output, error) {
 	}
 	constants := make(map[string]operand, len(g.index))
 	for name, c := range g.index {
-		constants[name] = c.operand()
+		if c.numbers != nil {
+			constants[name] = c.operand()
+		}
 	}
 	out := Output{Scores: mat.NewDense(n, g.outputs, nil)}
 	if g.labelled {
 		out.Labels = make([]int, n)
 	}
-	chunk := max(1, min(n, maxCells/g.columns))
-	for start := 0; start < n; start += chunk {
-		if err := g.run(x, start, min(start+chunk, n), constants, out); err != nil {
+	block := max(1, min(n, maxBlock, maxCells/g.columns))
+	errs := make([]error, (n+block-1)/block)
+	linalg.Parallel(len(errs), func(b int) {
+		errs[b] = g.run(x, b*block, min((b+1)*block, n), constants, out)
+	})
+	for _, err := range errs {
+		if err != nil {
 			return Output{}, err
 		}
 	}
@@ -57,49 +72,42 @@ func (g *Graph) run(x *mat.Dense, start, end int, constants map[string]operand, 
 		row := input.RawRowView(i)
 		for j, v := range x.RawRowView(start + i) {
 			row[j] = float64(float32(v))
-			if !(math.Abs(row[j]) <= math.MaxFloat32) {
+			if !(math.Abs(row[j]) <= math.MaxFloat32) && !(g.gaps != nil && g.gaps[j] && math.IsNaN(v)) {
 				return fmt.Errorf("onnx: row %d, %s is not a finite float32", start+i+1, g.feature(j))
 			}
 		}
 	}
 	values := map[string]operand{inputName: {rows: input}}
-	widths := map[string]int{inputName: g.inputs}
-	for _, n := range g.nodes {
-		op := operators[n.op]
+	for i := range g.nodes {
+		n := &g.nodes[i]
 		args := make([]operand, len(n.in))
-		known := make([]value, len(n.in))
 		for j, name := range n.in {
 			if c, ok := constants[name]; ok {
-				args[j], known[j] = c, value{name: name, constant: g.index[name]}
+				args[j] = c
 			} else {
-				args[j], known[j] = values[name], value{name: name, columns: widths[name]}
+				args[j] = values[name] // nothing for whole numbers
 			}
 		}
-		if op.label {
+		op := operators[n.op]
+		if op.run == nil { // the label
+			copy(out.Labels[start:end], learn.Predicted(args[0].rows))
+			continue
+		}
+		made := make([]*mat.Dense, len(n.results))
+		for j, v := range n.results {
+			made[j] = mat.NewDense(rows, v.cells(), nil)
+			values[v.name] = operand{rows: made[j]}
+		}
+		op.run(n, made, args)
+		for _, result := range made {
 			for i := range rows {
-				row := args[0].rows.RawRowView(i)
-				for j, v := range row {
-					if v > row[out.Labels[start+i]] {
-						out.Labels[start+i] = j
+				for j, v := range result.RawRowView(i) {
+					if !(math.Abs(v) <= math.MaxFloat32) {
+						return fmt.Errorf("onnx: row %d: column %d of %s is not a finite float32", start+i+1, j+1, n.op)
 					}
 				}
 			}
-			continue
 		}
-		columns, _, err := op.width(known)
-		if err != nil {
-			panic("onnx: " + n.op + ": " + err.Error()) // check ran
-		}
-		result := mat.NewDense(rows, columns, nil)
-		op.run(result, args)
-		for i := range rows {
-			for j, v := range result.RawRowView(i) {
-				if !(math.Abs(v) <= math.MaxFloat32) {
-					return fmt.Errorf("onnx: row %d: column %d of %s is not a finite float32", start+i+1, j+1, n.op)
-				}
-			}
-		}
-		values[n.out], widths[n.out] = operand{rows: result}, columns
 	}
 	out.Scores.Slice(start, end, 0, g.outputs).(*mat.Dense).Copy(values[scoresName].rows)
 	return nil

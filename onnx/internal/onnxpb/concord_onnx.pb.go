@@ -36,6 +36,10 @@ const (
 	AttributeProto_UNDEFINED AttributeProto_AttributeType = 0
 	AttributeProto_FLOAT     AttributeProto_AttributeType = 1
 	AttributeProto_INT       AttributeProto_AttributeType = 2
+	AttributeProto_STRING    AttributeProto_AttributeType = 3
+	AttributeProto_FLOATS    AttributeProto_AttributeType = 6
+	AttributeProto_INTS      AttributeProto_AttributeType = 7
+	AttributeProto_STRINGS   AttributeProto_AttributeType = 8
 )
 
 // Enum value maps for AttributeProto_AttributeType.
@@ -44,11 +48,19 @@ var (
 		0: "UNDEFINED",
 		1: "FLOAT",
 		2: "INT",
+		3: "STRING",
+		6: "FLOATS",
+		7: "INTS",
+		8: "STRINGS",
 	}
 	AttributeProto_AttributeType_value = map[string]int32{
 		"UNDEFINED": 0,
 		"FLOAT":     1,
 		"INT":       2,
+		"STRING":    3,
+		"FLOATS":    6,
+		"INTS":      7,
+		"STRINGS":   8,
 	}
 )
 
@@ -442,12 +454,17 @@ func (x *NodeProto) GetDomain() string {
 	return ""
 }
 
-// A setting of an operator: here a number.
+// A setting of an operator: a number, a word, or a list of them. ONNX declares
+// the lists without packing them; parsers have to read both.
 type AttributeProto struct {
 	state         protoimpl.MessageState        `protogen:"open.v1"`
 	Name          *string                       `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
 	F             *float32                      `protobuf:"fixed32,2,opt,name=f" json:"f,omitempty"`
 	I             *int64                        `protobuf:"varint,3,opt,name=i" json:"i,omitempty"`
+	S             []byte                        `protobuf:"bytes,4,opt,name=s" json:"s,omitempty"`
+	Floats        []float32                     `protobuf:"fixed32,7,rep,packed,name=floats" json:"floats,omitempty"`
+	Ints          []int64                       `protobuf:"varint,8,rep,packed,name=ints" json:"ints,omitempty"`
+	Strings       [][]byte                      `protobuf:"bytes,9,rep,name=strings" json:"strings,omitempty"`
 	Type          *AttributeProto_AttributeType `protobuf:"varint,20,opt,name=type,enum=concord.onnx.AttributeProto_AttributeType" json:"type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -502,6 +519,34 @@ func (x *AttributeProto) GetI() int64 {
 		return *x.I
 	}
 	return 0
+}
+
+func (x *AttributeProto) GetS() []byte {
+	if x != nil {
+		return x.S
+	}
+	return nil
+}
+
+func (x *AttributeProto) GetFloats() []float32 {
+	if x != nil {
+		return x.Floats
+	}
+	return nil
+}
+
+func (x *AttributeProto) GetInts() []int64 {
+	if x != nil {
+		return x.Ints
+	}
+	return nil
+}
+
+func (x *AttributeProto) GetStrings() [][]byte {
+	if x != nil {
+		return x.Strings
+	}
+	return nil
 }
 
 func (x *AttributeProto) GetType() AttributeProto_AttributeType {
@@ -860,16 +905,26 @@ const file_concord_onnx_proto_rawDesc = "" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x17\n" +
 	"\aop_type\x18\x04 \x01(\tR\x06opType\x12:\n" +
 	"\tattribute\x18\x05 \x03(\v2\x1c.concord.onnx.AttributeProtoR\tattribute\x12\x16\n" +
-	"\x06domain\x18\a \x01(\tR\x06domain\"\xb4\x01\n" +
+	"\x06domain\x18\a \x01(\tR\x06domain\"\xbf\x02\n" +
 	"\x0eAttributeProto\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\f\n" +
 	"\x01f\x18\x02 \x01(\x02R\x01f\x12\f\n" +
-	"\x01i\x18\x03 \x01(\x03R\x01i\x12>\n" +
-	"\x04type\x18\x14 \x01(\x0e2*.concord.onnx.AttributeProto.AttributeTypeR\x04type\"2\n" +
+	"\x01i\x18\x03 \x01(\x03R\x01i\x12\f\n" +
+	"\x01s\x18\x04 \x01(\fR\x01s\x12\x1a\n" +
+	"\x06floats\x18\a \x03(\x02B\x02\x10\x01R\x06floats\x12\x16\n" +
+	"\x04ints\x18\b \x03(\x03B\x02\x10\x01R\x04ints\x12\x18\n" +
+	"\astrings\x18\t \x03(\fR\astrings\x12>\n" +
+	"\x04type\x18\x14 \x01(\x0e2*.concord.onnx.AttributeProto.AttributeTypeR\x04type\"a\n" +
 	"\rAttributeType\x12\r\n" +
 	"\tUNDEFINED\x10\x00\x12\t\n" +
 	"\x05FLOAT\x10\x01\x12\a\n" +
-	"\x03INT\x10\x02\"m\n" +
+	"\x03INT\x10\x02\x12\n" +
+	"\n" +
+	"\x06STRING\x10\x03\x12\n" +
+	"\n" +
+	"\x06FLOATS\x10\x06\x12\b\n" +
+	"\x04INTS\x10\a\x12\v\n" +
+	"\aSTRINGS\x10\b\"m\n" +
 	"\vTensorProto\x12\x12\n" +
 	"\x04dims\x18\x01 \x03(\x03R\x04dims\x12\x1b\n" +
 	"\tdata_type\x18\x02 \x01(\x05R\bdataType\x12\x12\n" +
