@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ import (
 type Options struct {
 	Parties int    // 3 to 8
 	Dir     string // where everything is written
+	Model   string // kind of the model as in a contract; empty for logistic
 	Verbose bool   // show what every command prints
 }
 
@@ -41,6 +43,9 @@ func Run(ctx context.Context, out io.Writer, opt Options) error {
 		return cli.Usagef("--parties is %d, must be from 3 to %d", opt.Parties, len(hospitals))
 	}
 	started := time.Now()
+	if _, err := study.ParseYAML([]byte(opt.yaml())); err != nil {
+		return cli.Usagef("--model is %q: %v", opt.Model, err)
+	}
 	if err := freshDir(opt.Dir); err != nil {
 		return err
 	}
@@ -121,12 +126,24 @@ func (d *demo) writeData() error {
 	if err := d.data.write(filepath.Join(d.Dir, "new-patients.csv"), d.test); err != nil {
 		return err
 	}
-	yaml := strings.Replace(studyYAML, "parties: 3", fmt.Sprintf("parties: %d", d.Parties), 1)
+	yaml := d.yaml()
 	if err := os.WriteFile(filepath.Join(d.Dir, "study.yaml"), []byte(yaml), 0o644); err != nil {
 		return err
 	}
 	d.contract, err = study.ParseYAML([]byte(yaml))
 	return err
+}
+
+// modelLine is where study.yaml names the model.
+var modelLine = regexp.MustCompile(`(?m)^model:.*$`)
+
+// yaml is the study as its analyst would write it.
+func (o Options) yaml() string {
+	yaml := strings.Replace(studyYAML, "parties: 3", fmt.Sprintf("parties: %d", o.Parties), 1)
+	if o.Model != "" {
+		yaml = modelLine.ReplaceAllLiteralString(yaml, fmt.Sprintf("model: {kind: %q}", o.Model))
+	}
+	return yaml
 }
 
 // study starts the server and lets every party make its visits.

@@ -2,8 +2,11 @@ package demo
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,6 +46,31 @@ func TestDemo(t *testing.T) {
 			}
 		}
 		checkGain(t, dir, parties)
+	}
+}
+
+// TestDemoModels plays the study with every other model that a contract may name:
+// each finds far more than guessing would, and each hospital scores with it.
+func TestDemoModels(t *testing.T) {
+	for _, kind := range []string{"ridge", "svm-linear", "mlp", "forest", "boosting"} {
+		dir := filepath.Join(t.TempDir(), "out")
+		var out strings.Builder
+		if err := Run(t.Context(), &out, Options{Parties: 3, Dir: dir, Model: kind}); err != nil {
+			t.Errorf("%s: %v", kind, err)
+			continue
+		}
+		found := regexp.MustCompile(`alone to (\d\.\d+) together`).FindStringSubmatch(out.String())
+		if found == nil {
+			t.Fatalf("%s: no figures in %s", kind, out.String())
+		}
+		if auc, err := strconv.ParseFloat(found[1], 64); err != nil || auc < 0.93 {
+			t.Errorf("%s: ROC-AUC %s together", kind, found[1])
+		}
+	}
+	for _, kind := range []string{"svm", "oracle"} {
+		if err := Run(t.Context(), io.Discard, Options{Parties: 3, Dir: t.TempDir(), Model: kind}); err == nil {
+			t.Errorf("%s is no error", kind)
+		}
 	}
 }
 

@@ -48,6 +48,7 @@ DIR/report.html and each hospital's model.onnx.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return demo.Run(cmd.Context(), stdout, opt) },
 	}
 	cmd.Flags().IntVar(&opt.Parties, "parties", 3, "number of hospitals, 3 to 8; beyond three they have 25 rows each")
+	cmd.Flags().StringVar(&opt.Model, "model", "", "what is trained: logistic (default), ridge, svm-linear, mlp, forest or boosting")
 	cmd.Flags().StringVar(&opt.Dir, "out", "demo-out", "folder for the report, the models and all that each role kept; a demo's folder is replaced")
 	cmd.Flags().BoolVar(&opt.Verbose, "verbose", false, "show what every command prints")
 	return cmd
