@@ -45,6 +45,8 @@ test-onnx: ## Compare our ONNX graphs with ONNX Runtime (fetches it from npm)
 test-data: deps ## Checks on the data sets in the folder that CONCORD_DATA names
 	@test -n "$(CONCORD_DATA)" || { echo "make test-data: set CONCORD_DATA to the folder of the data sets" >&2; exit 1; }
 	CONCORD_DATA="$(abspath $(CONCORD_DATA))" $(GO) test -tags data -count=1 -timeout 30m -run 'Data' ./...
+	$(GO) build -trimpath -o bin/ ./cmd/concord-lab
+	bench/learners.py accuracy --data "$(CONCORD_DATA)" --out .cache/learners
 
 .PHONY: test-long
 test-long: deps ## Everything three times with random cases, and each fuzz target for FUZZTIME
@@ -60,8 +62,9 @@ bench: ## Benchmarks beside the code
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: compare
-compare: deps build ## Measure the alignments beside the Python peers, an hour alone on the machine (docs/results)
+compare: deps build ## Measure alignments and learners beside the Python peers, an hour alone on the machine (docs/results)
 	bench/compare.py headline grid backends memory
+	bench/learners.py accuracy time --data "$(CONCORD_DATA)"
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (default 60s) each

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Runs Concord's learners and scikit-learn's alternately and writes docs/results/learners.md.
 
-    bench/learners.py accuracy           coefficients, decision values and test figures on four data sets
+    bench/learners.py accuracy           coefficients, decision values and test figures on four data sets;
+                                         fails when one differs by more than is wanted
     bench/learners.py time               training time, one process each, alternately
     bench/learners.py page               only writes the page anew
 
@@ -332,6 +333,9 @@ def main():
         store.write_text(json.dumps(data, indent=1) + "\n")
     (out / "learners.md").write_text(page(data))
     print(f"wrote {out / 'learners.md'}")
+    missed = [f"{r['data']}, {r['model']}" for r in data.get("accuracy", {"rows": []})["rows"] if r["difference"] > r["wanted"]]
+    if "accuracy" in o.parts and missed:
+        sys.exit(f"learners.py: differences above what is wanted: {'; '.join(missed)}")
 
 
 if __name__ == "__main__":
