@@ -1,12 +1,15 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"concord/learn/internal/smo"
@@ -29,7 +32,8 @@ import (
 // Columns should have about unit scale. Pairs are fitted side by side on all cores;
 // the result does not depend on how many.
 //
-// The cost is about O(n² d) to O(n³) for n rows of a pair; memory Cache bytes.
+// The cost is about O(n² d) to O(n³) for n rows of a pair; memory Cache bytes, and
+// one number for each support vector and machine.
 type SVM struct {
 	// C is the price of a row's loss, positive; 0 means 1.
 	C float64
@@ -42,7 +46,8 @@ type SVM struct {
 	Tol float64
 	// MaxIter bounds the steps of one machine; 0 means 10,000,000.
 	MaxIter int
-	// Cache is the memory for kernel rows in bytes; 0 means 200 MiB.
+	// Cache is the memory for kernel rows in bytes, shared by the machines that are
+	// fitted side by side, of which each has at least three rows; 0 means 200 MiB.
 	Cache int
 	// NoShrinking keeps all variables in view: slower, for comparison.
 	NoShrinking bool
@@ -53,6 +58,10 @@ const (
 	defaultSVMEpsilon = 0.1
 	defaultSVMMaxIter = 10_000_000
 	defaultCache      = 200 << 20
+
+	// maxPairs bounds the machines, and maxCoef the numbers of Coef: 1 GiB.
+	maxPairs = 1 << 20
+	maxCoef  = 1 << 27
 )
 
 // Name is "svm".
@@ -73,16 +82,19 @@ func (l SVM) check() error {
 	return nil
 }
 
-// machine is one fitted machine: dual coefficients of the rows at, and the
-// intercept.
+// machine is one fitted machine: the rows that are support vectors, ascending
+// within each class, their dual coefficients with signs, and the intercept.
 type machine struct {
+	at        []int
 	coef      []float64
 	intercept float64
 	*smo.Solution
 }
 
 // Fit learns classes or numbers. A class without rows is never the likelier of
-// its pairs. A fit that ran out of iterations has the status IterationLimit.
+// its pairs. A fit that ran out of iterations has the status IterationLimit. It is
+// an error if squared lengths of centred rows overflow, or if the model would have
+// more than 2²⁷ coefficients.
 func (l SVM) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -90,16 +102,21 @@ func (l SVM) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) {
 	if err := checkData(x, y); err != nil {
 		return nil, err
 	}
-	n, d := x.Dims()
+	if k := len(y.Classes); k*(k-1)/2 > maxPairs {
+		return nil, fmt.Errorf("learn: svm has %d classes, which are %d pairs, want at most %d pairs", k, k*(k-1)/2, maxPairs)
+	}
 	centre, means, err := centred("x", x)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkLengths(centre); err != nil {
 		return nil, err
 	}
 	gamma := l.Gamma
 	if gamma == 0 {
 		gamma = scaleGamma(x)
 	}
-	m := &KernelMachine{Kind: l.Name(), Gamma: gamma, Levels: y.Classes}
+	m := &KernelMachine{Kind: l.Name(), Gamma: gamma, Centre: means, Levels: slices.Clone(y.Classes)}
 	var jobs []svmJob
 	if y.Classification() {
 		jobs = pairJobs(y)
@@ -114,11 +131,11 @@ func (l SVM) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) {
 	}
 	fitted := make([]machine, len(jobs))
 	errs := make([]error, len(jobs))
-	tell, done := progress(ctx), atomic.Int64{}
+	report := l.reports(ctx, len(jobs))
 	linalg.Parallel(len(jobs), func(k int) {
-		fitted[k], errs[k] = l.fitOne(ctx, centre, y, jobs[k], gamma, len(jobs))
-		if count := done.Add(1); tell != nil && errs[k] == nil {
-			tell(Progress{Stage: "machines", Done: int(count), Total: len(jobs)})
+		fitted[k], errs[k] = l.fitOne(ctx, centre, y, jobs[k], gamma, len(jobs), report)
+		if errs[k] == nil {
+			report(0)
 		}
 	})
 	for _, err := range errs {
@@ -126,18 +143,55 @@ func (l SVM) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) {
 			return nil, err
 		}
 	}
-	m.collect(x, n, d, means, jobs, fitted)
+	if err := m.collect(x, fitted); err != nil {
+		return nil, err
+	}
 	return m, nil
 }
 
-// scaleGamma is 1/(d Var(x)), or 1.
+// reports returns what is called with the steps of a machine now and then, and with
+// 0 when it is done. One machine tells its steps, several how many are done.
+func (l SVM) reports(ctx context.Context, machines int) func(steps int) {
+	tell := progress(ctx)
+	if tell == nil {
+		return func(int) {}
+	}
+	var done atomic.Int64
+	return func(steps int) {
+		switch {
+		case machines == 1 && steps > 0:
+			tell(Progress{Stage: "steps", Done: steps})
+		case steps == 0:
+			tell(Progress{Stage: "machines", Done: int(done.Add(1)), Total: machines})
+		}
+	}
+}
+
+// checkLengths wants squared lengths of rows that do not overflow, also doubled.
+func checkLengths(x *mat.Dense) error {
+	n, _ := x.Dims()
+	for i := range n {
+		row := x.RawRowView(i)
+		if square := floats.Dot(row, row); math.IsInf(4*square, 0) {
+			return fmt.Errorf("learn: row %d of x is so long that its square overflows, scale the columns down", i+1)
+		}
+	}
+	return nil
+}
+
+// scaleGamma is 1/(d Var(x)), or 1 where that is no positive number. Means are of
+// differences from the first element: exactly 0 if all are equal.
 func scaleGamma(x *mat.Dense) float64 {
 	n, d := x.Dims()
-	mean := mat.Sum(x) / float64(n*d)
-	sum := 0.0
+	first, mean, sum := x.At(0, 0), 0.0, 0.0
 	for i := range n {
 		for _, v := range x.RawRowView(i) {
-			sum += (v - mean) * (v - mean)
+			mean += (v - first) / float64(n*d)
+		}
+	}
+	for i := range n {
+		for _, v := range x.RawRowView(i) {
+			sum += (v - first - mean) * (v - first - mean)
 		}
 	}
 	if g := float64(n) / sum; g > 0 && !math.IsInf(g, 0) {
@@ -146,10 +200,11 @@ func scaleGamma(x *mat.Dense) float64 {
 	return 1
 }
 
-// svmJob is one machine: a pair of classes with its rows, or a column of numbers.
+// svmJob is one machine: a pair of classes with the rows of both, or a column of
+// numbers.
 type svmJob struct {
 	pair   [2]int
-	rows   []int // nil for all
+	rows   [2][]int
 	column int
 }
 
@@ -160,144 +215,73 @@ func pairJobs(y Target) (jobs []svmJob) {
 	}
 	for a := range of {
 		for b := a + 1; b < len(of); b++ {
-			rows := make([]int, 0, len(of[a])+len(of[b]))
-			rows = append(append(rows, of[a]...), of[b]...)
-			jobs = append(jobs, svmJob{pair: [2]int{a, b}, rows: rows})
+			jobs = append(jobs, svmJob{pair: [2]int{a, b}, rows: [2][]int{of[a], of[b]}})
 		}
 	}
 	return jobs
 }
 
-func (l SVM) fitOne(ctx context.Context, x *mat.Dense, y Target, job svmJob, gamma float64, jobs int) (machine, error) {
-	p := smo.Problem{C: l.C, Tol: l.Tol, MaxIter: l.MaxIter, NoShrinking: l.NoShrinking}
-	if p.C == 0 {
-		p.C = 1
-	}
-	if p.Tol == 0 {
-		p.Tol = defaultSVMTol
-	}
-	if p.MaxIter == 0 {
-		p.MaxIter = defaultSVMMaxIter
-	}
-	cache := l.Cache
-	if cache == 0 {
-		cache = defaultCache
-	}
-	cache /= min(jobs, runtime.GOMAXPROCS(0))
-	if job.rows == nil {
-		n, _ := x.Dims()
-		epsilon := l.Epsilon
-		if epsilon == 0 {
-			epsilon = defaultSVMEpsilon
+func (l SVM) fitOne(ctx context.Context, x *mat.Dense, y Target, job svmJob, gamma float64, jobs int, report func(steps int)) (machine, error) {
+	p := smo.Problem{C: cmp.Or(l.C, 1), Tol: cmp.Or(l.Tol, defaultSVMTol), MaxIter: cmp.Or(l.MaxIter, defaultSVMMaxIter), NoShrinking: l.NoShrinking}
+	cache := cmp.Or(l.Cache, defaultCache) / min(jobs, runtime.GOMAXPROCS(0))
+	var rows []int // of x, for each variable
+	if y.Classification() {
+		rows = slices.Concat(job.rows[0], job.rows[1])
+		if len(job.rows[0]) == 0 || len(job.rows[1]) == 0 {
+			return oneSided(job), nil
 		}
-		p.Kernel = smo.NewDoubled(smo.NewRBF(x, gamma, cache), n)
-		p.Y, p.P = make([]int8, 2*n), make([]float64, 2*n)
+		_, d := x.Dims()
+		part := mat.NewDense(len(rows), d, nil)
+		p.Y, p.P = make([]int8, len(rows)), make([]float64, len(rows))
+		for k, i := range rows {
+			copy(part.RawRowView(k), x.RawRowView(i))
+			p.Y[k], p.P[k] = -1, -1
+			if k < len(job.rows[0]) {
+				p.Y[k] = 1
+			}
+		}
+		p.Kernel = smo.NewRBF(part, gamma, cache, jobs == 1)
+	} else {
+		n, _ := x.Dims()
+		epsilon := cmp.Or(l.Epsilon, defaultSVMEpsilon)
+		p.Kernel = smo.NewDoubled(smo.NewRBF(x, gamma, cache, jobs == 1), n)
+		p.Y, p.P, rows = make([]int8, 2*n), make([]float64, 2*n), make([]int, n)
 		for i := range n {
 			v := y.Values.At(i, job.column)
 			p.Y[i], p.P[i] = 1, epsilon-v
 			p.Y[n+i], p.P[n+i] = -1, epsilon+v
-		}
-		s, err := smo.Solve(ctx, p, nil)
-		if err != nil {
-			return machine{}, err
-		}
-		m := machine{coef: make([]float64, n), intercept: -s.Rho, Solution: s}
-		for i := range n {
-			m.coef[i] = s.Alpha[i] - s.Alpha[n+i]
-		}
-		return m, nil
-	}
-	// A class without rows: always the other.
-	count := len(job.rows)
-	first := 0
-	for _, i := range job.rows {
-		if y.Labels[i] == job.pair[0] {
-			first++
+			rows[i] = i
 		}
 	}
-	if first == 0 || first == count {
-		intercept := 1.0
-		if first == 0 {
-			intercept = -1
-		}
-		if count == 0 {
-			intercept = 0
-		}
-		return machine{coef: make([]float64, count), intercept: intercept, Solution: &smo.Solution{Converged: true}}, nil
-	}
-	_, d := x.Dims()
-	part := mat.NewDense(count, d, nil)
-	p.Y, p.P = make([]int8, count), make([]float64, count)
-	for k, i := range job.rows {
-		copy(part.RawRowView(k), x.RawRowView(i))
-		p.Y[k], p.P[k] = -1, -1
-		if k < first {
-			p.Y[k] = 1
-		}
-	}
-	p.Kernel = smo.NewRBF(part, gamma, cache)
-	s, err := smo.Solve(ctx, p, nil)
+	var s *smo.Solution
+	var err error
+	linalg.Serial(func() { // what is parallel is parallel within the kernel
+		s, err = smo.Solve(ctx, p, func(steps int, _ float64) { report(steps) })
+	})
 	if err != nil {
 		return machine{}, err
 	}
-	m := machine{coef: make([]float64, count), intercept: -s.Rho, Solution: s}
-	for k := range count {
-		m.coef[k] = s.Alpha[k] * float64(p.Y[k])
+	m := machine{intercept: -s.Rho, Solution: s}
+	for k, i := range rows {
+		c := s.Alpha[k] * float64(p.Y[k])
+		if !y.Classification() {
+			c -= s.Alpha[len(rows)+k]
+		}
+		if c != 0 {
+			m.at, m.coef = append(m.at, i), append(m.coef, c)
+		}
 	}
 	return m, nil
 }
 
-// collect puts the support vectors of all machines together.
-func (m *KernelMachine) collect(x *mat.Dense, n, d int, means []float64, jobs []svmJob, fitted []machine) {
-	at := make([]int, n) // place among the support vectors, from 1
-	count := 0
-	row := func(j svmJob, k int) int {
-		if j.rows == nil {
-			return k
-		}
-		return j.rows[k]
+// oneSided always says the class that has rows, for none nothing.
+func oneSided(job svmJob) machine {
+	m := machine{Solution: &smo.Solution{Converged: true}}
+	switch {
+	case len(job.rows[0]) > 0:
+		m.intercept = 1
+	case len(job.rows[1]) > 0:
+		m.intercept = -1
 	}
-	for q, j := range jobs {
-		for k, c := range fitted[q].coef {
-			if i := row(j, k); c != 0 && at[i] == 0 {
-				count++
-				at[i] = count
-			}
-		}
-	}
-	count = 0
-	for i := range at { // in the order of the rows
-		if at[i] > 0 {
-			count++
-			at[i] = count
-		}
-	}
-	m.Columns = d
-	m.Centre = means
-	m.Fitted = Report{Rows: n, Inputs: d, Status: Converged}
-	m.Intercept = make([]float64, len(jobs))
-	if count > 0 {
-		m.Vectors, m.Coef = mat.NewDense(count, d, nil), mat.NewDense(count, len(jobs), nil)
-		for i, k := range at {
-			if k > 0 {
-				copy(m.Vectors.RawRowView(k-1), x.RawRowView(i))
-			}
-		}
-	}
-	for q, j := range jobs {
-		f := fitted[q]
-		m.Intercept[q] = f.intercept
-		for k, c := range f.coef {
-			if c != 0 {
-				m.Coef.Set(at[row(j, k)]-1, q, c)
-			}
-		}
-		m.Fitted.Iterations += f.Iterations
-		m.Fitted.Objective += f.Objective
-		m.Fitted.Gradient = max(m.Fitted.Gradient, f.Violation)
-		if !f.Converged {
-			m.Fitted.Status = IterationLimit
-		}
-	}
-	m.Fitted.Outputs = m.outputs()
+	return m
 }

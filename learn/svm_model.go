@@ -3,9 +3,11 @@ package learn
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/learn/internal/smo"
 	"concord/linalg"
 )
 
@@ -99,8 +101,8 @@ func (m *KernelMachine) Check() error {
 // Inputs is d.
 func (m *KernelMachine) Inputs() int { return m.Columns }
 
-// Classes are the levels; nil for regression.
-func (m *KernelMachine) Classes() []string { return m.Levels }
+// Classes is a copy of Levels.
+func (m *KernelMachine) Classes() []string { return slices.Clone(m.Levels) }
 
 // Report is how the fit went.
 func (m *KernelMachine) Report() Report { return m.Fitted }
@@ -112,46 +114,126 @@ func (m *KernelMachine) outputs() int {
 	return len(m.Intercept)
 }
 
-// scoreRows is the number of rows whose kernel values are made at once.
-const scoreRows = 256
-
-// Decisions are D (n × r), what each machine says. Errors are those of Scores.
+// Decisions are D (n × r), what each machine says; for many classes that is much
+// larger than Scores. Errors are those of Scores. Cost O(n s (d + r)).
 func (m *KernelMachine) Decisions(x *mat.Dense) (*mat.Dense, error) {
-	if err := checkInput(x, m.Columns); err != nil {
+	if err := m.checkBoth(x); err != nil {
 		return nil, err
 	}
 	n, _ := x.Dims()
+	out := mat.NewDense(n, len(m.Intercept), nil)
+	m.decide(x, func(from int, d *mat.Dense) {
+		rows, _ := d.Dims()
+		out.Slice(from, from+rows, 0, len(m.Intercept)).(*mat.Dense).Copy(d)
+	})
+	return out, nil
+}
+
+// Scores are n × k; see [KernelMachine].
+func (m *KernelMachine) Scores(x *mat.Dense) (*mat.Dense, error) {
+	if err := m.checkBoth(x); err != nil {
+		return nil, err
+	}
+	n, _ := x.Dims()
+	scores := mat.NewDense(n, m.outputs(), nil)
+	m.decide(x, func(from int, d *mat.Dense) {
+		rows, _ := d.Dims()
+		for i := range rows {
+			m.score(scores.RawRowView(from+i), d.RawRowView(i))
+		}
+	})
+	return scores, nil
+}
+
+func (m *KernelMachine) checkBoth(x *mat.Dense) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	return checkInput(x, m.Columns)
+}
+
+// score turns decisions of a row into its scores.
+func (m *KernelMachine) score(scores, decisions []float64) {
+	switch len(m.Levels) {
+	case 0:
+		copy(scores, decisions)
+		return
+	case 2:
+		scores[0], scores[1] = decisions[0], -decisions[0]
+		return
+	}
+	sum := make([]float64, len(scores))
+	for q, pair := range m.Pairs {
+		d := decisions[q]
+		sum[pair[0]] += d
+		sum[pair[1]] -= d
+		if d > 0 {
+			scores[pair[0]]++
+		} else {
+			scores[pair[1]]++
+		}
+	}
+	for c, t := range sum {
+		scores[c] += t / (3 * (math.Abs(t) + 1))
+	}
+}
+
+// scoreRows is the number of rows whose kernel values are made at once.
+const scoreRows = 256
+
+// decide calls f with the decisions of the rows from from on, for all rows of x,
+// from several goroutines.
+func (m *KernelMachine) decide(x *mat.Dense, f func(from int, d *mat.Dense)) {
+	n, _ := x.Dims()
 	s, _ := dims(m.Vectors)
-	r := len(m.Intercept)
-	out := mat.NewDense(n, r, nil)
 	var vectors *mat.Dense
-	var vv []float64
+	var squares []float64
 	if s > 0 {
-		vectors, vv = m.around(m.Vectors)
+		vectors, squares = m.around(m.Vectors)
 	}
 	linalg.Parallel((n+scoreRows-1)/scoreRows, func(b int) {
 		from, to := b*scoreRows, min((b+1)*scoreRows, n)
-		part := out.Slice(from, to, 0, r).(*mat.Dense)
+		out := mat.NewDense(to-from, len(m.Intercept), nil)
 		if s > 0 {
-			rows, xx := m.around(x.Slice(from, to, 0, m.Columns).(*mat.Dense))
-			k := mat.NewDense(to-from, s, nil)
-			k.Mul(rows, vectors.T())
-			for i := range to - from {
-				row := k.RawRowView(i)
-				for j, p := range row {
-					row[j] = math.Exp(-m.Gamma * max(0, xx[i]+vv[j]-2*p))
-				}
-			}
-			part.Mul(k, m.Coef)
+			out.Mul(m.kernel(x.Slice(from, to, 0, m.Columns).(*mat.Dense), vectors, squares), m.Coef)
 		}
 		for i := range to - from {
-			row := part.RawRowView(i)
+			row := out.RawRowView(i)
 			for j, v := range m.Intercept {
 				row[j] += v
 			}
 		}
+		f(from, out)
 	})
-	return out, nil
+}
+
+// kernel is K (n × s). Vectors are around Centre and have these squares. Rows for
+// which products lose digits are done by squared differences, as in training; a
+// distance that overflows gives 0.
+func (m *KernelMachine) kernel(x, vectors *mat.Dense, squares []float64) *mat.Dense {
+	rows, own := m.around(x)
+	n, _ := x.Dims()
+	largest := slices.Max(squares)
+	k := mat.NewDense(n, len(squares), nil)
+	k.Mul(rows, vectors.T())
+	for i := range n {
+		out := k.RawRowView(i)
+		if smo.Loss(m.Gamma, max(own[i], largest)) <= 0x1p-24 {
+			for j, p := range out {
+				out[j] = math.Exp(-m.Gamma * max(0, own[i]+squares[j]-2*p))
+			}
+			continue
+		}
+		row := rows.RawRowView(i)
+		for j := range out {
+			sum := 0.0
+			for c, v := range vectors.RawRowView(j) {
+				sum += (v - row[c]) * (v - row[c])
+			}
+			out[j] = math.Exp(-m.Gamma * sum)
+		}
+	}
+	return k
 }
 
 // around is x − Centre and its squared row lengths.
@@ -168,35 +250,45 @@ func (m *KernelMachine) around(x *mat.Dense) (*mat.Dense, []float64) {
 	return out, squares
 }
 
-// Scores are n × k; see [KernelMachine].
-func (m *KernelMachine) Scores(x *mat.Dense) (*mat.Dense, error) {
-	decisions, err := m.Decisions(x)
-	if err != nil || m.Levels == nil {
-		return decisions, err
-	}
-	n, _ := decisions.Dims()
-	k := len(m.Levels)
-	scores := mat.NewDense(n, k, nil)
-	sum := make([]float64, k)
-	for i := range n {
-		row, from := scores.RawRowView(i), decisions.RawRowView(i)
-		if k == 2 {
-			row[0], row[1] = from[0], -from[0]
-			continue
+// collect puts the support vectors of all machines together, in the order of the
+// rows of x.
+func (m *KernelMachine) collect(x *mat.Dense, fitted []machine) error {
+	n, d := x.Dims()
+	place := make([]int, n) // among the support vectors, from 1
+	for _, f := range fitted {
+		for _, i := range f.at {
+			place[i] = 1
 		}
-		clear(sum)
-		for q, pair := range m.Pairs {
-			sum[pair[0]] += from[q]
-			sum[pair[1]] -= from[q]
-			if from[q] > 0 {
-				row[pair[0]]++
-			} else {
-				row[pair[1]]++
+	}
+	count := 0
+	for i, used := range place {
+		count += used
+		place[i] = count * used
+	}
+	if count > maxCoef/len(fitted) {
+		return fmt.Errorf("learn: svm has %d support vectors in %d machines, want at most %d coefficients", count, len(fitted), maxCoef)
+	}
+	m.Columns, m.Intercept = d, make([]float64, len(fitted))
+	m.Fitted = Report{Rows: n, Inputs: d, Outputs: m.outputs(), Status: Converged}
+	if count > 0 {
+		m.Vectors, m.Coef = mat.NewDense(count, d, nil), mat.NewDense(count, len(fitted), nil)
+		for i, k := range place {
+			if k > 0 {
+				copy(m.Vectors.RawRowView(k-1), x.RawRowView(i))
 			}
 		}
-		for c, t := range sum {
-			row[c] += t / (3 * (math.Abs(t) + 1))
+	}
+	for q, f := range fitted {
+		m.Intercept[q] = f.intercept
+		for k, i := range f.at {
+			m.Coef.Set(place[i]-1, q, f.coef[k])
+		}
+		m.Fitted.Iterations += f.Iterations
+		m.Fitted.Objective += f.Primal
+		m.Fitted.Gradient = max(m.Fitted.Gradient, f.Violation)
+		if !f.Converged {
+			m.Fitted.Status = IterationLimit
 		}
 	}
-	return scores, nil
+	return nil
 }

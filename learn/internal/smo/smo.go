@@ -50,307 +50,169 @@ type Kernel interface {
 type Solution struct {
 	Alpha []float64
 	// Rho is the offset: the decision value is Σ y α K − Rho.
-	Rho        float64
-	Objective  float64
+	Rho float64
+	// Dual is what was minimised.
+	Dual float64
+	// Primal is ½‖w‖² + C Σ loss, at least −Dual and equal to it at the optimum.
+	Primal     float64
 	Iterations int
 	// Violation is what Tol is compared with.
 	Violation float64
 	Converged bool
 }
 
-// tau takes the place of a curvature that is not positive.
+// tau takes the place of a curvature that is not positive (libsvm's value).
 const tau = 1e-12
 
-// solver is a run. Variables that are shrunk keep a stale gradient, until it is
-// reconstructed.
+// solver is a run. With the gradient g of the dual it keeps
+//
+//	v = −y g,
+//
+// what a variable brings for each unit that y α grows: the optimality conditions
+// and the updates are then the same for both signs. Variables that are shrunk
+// keep a stale v, until it is reconstructed.
 type solver struct {
 	Problem
+	ctx   context.Context
 	alpha []float64
-	g     []float64 // gradient Qα + p
-	gBar  []float64 // C Σ_{α_j = C} Q[:, j]
+	v     []float64
+	// bound is −C Σ y_j K[:, j] over the variables at C.
+	bound []float64
 	diag  []float64
+	// room tells for each variable whether y α may grow, and whether it may fall.
+	room []uint8
 	// active lists the variables that are looked at, ascending.
 	active   []int32
 	unshrunk bool
+
+	// first is the active variable with the largest v of those with room above,
+	// top; −1 for none.
+	first int32
+	top   float64
 }
 
-// Solve minimises p. It returns ctx's error soon after ctx is done. progress,
-// unless nil, is told the iterations and the violation now and then.
+const (
+	above uint8 = 1 << iota
+	below
+)
+
+// Solve minimises p. It returns ctx's error soon after ctx is done: at most a few
+// kernel rows later. progress, unless nil, is told the iterations and the
+// violation now and then.
 //
 // The cost is two passes over the active variables an iteration, and of the
 // kernel rows that the cache does not have.
 func Solve(ctx context.Context, p Problem, progress func(iteration int, violation float64)) (*Solution, error) {
 	n := len(p.Y)
-	s := &solver{Problem: p, alpha: make([]float64, n), g: append([]float64(nil), p.P...), gBar: make([]float64, n), diag: make([]float64, n), active: make([]int32, n)}
+	s := &solver{
+		Problem: p, ctx: ctx, alpha: make([]float64, n), v: make([]float64, n), bound: make([]float64, n),
+		diag: make([]float64, n), room: make([]uint8, n), active: make([]int32, n),
+	}
 	for i := range n {
+		s.v[i] = -float64(p.Y[i]) * p.P[i]
 		s.diag[i] = p.Kernel.Diagonal(i)
 		s.active[i] = int32(i)
+		s.setRoom(int32(i))
 	}
-	every := min(n, 1000)
+	s.scan()
+	every := min(n, shrinkEvery)
 	countdown := every + 1
 	sol := &Solution{}
-	for {
-		if sol.Iterations%256 == 0 {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if progress != nil && sol.Iterations > 0 {
-				progress(sol.Iterations, sol.Violation)
-			}
-		}
-		if sol.Iterations >= p.MaxIter {
-			break
+	for sol.Iterations < p.MaxIter {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		if countdown--; countdown == 0 {
 			countdown = every
 			if !p.NoShrinking {
-				s.shrink()
+				if err := s.shrink(); err != nil {
+					return nil, err
+				}
 			}
 		}
 		i, j, violation, row := s.choose()
+		if j < 0 && len(s.active) < n {
+			// Optimal among the active: look at all again.
+			if err := s.reconstruct(); err != nil {
+				return nil, err
+			}
+			i, j, violation, row = s.choose()
+			countdown = 1 // shrink at the next iteration
+		}
 		sol.Violation = violation
 		if j < 0 {
-			if len(s.active) == n {
-				sol.Converged = true
-				break
-			}
-			// Optimal among the active: look at all again.
-			s.reconstruct()
-			if i, j, violation, row = s.choose(); j < 0 {
-				sol.Violation, sol.Converged = violation, true
-				break
-			}
-			sol.Violation = violation
-			countdown = 1 // shrink at the next iteration
+			sol.Converged = true
+			break
 		}
 		sol.Iterations++
 		s.step(i, j, row)
+		if progress != nil && sol.Iterations%tellEvery == 0 {
+			progress(sol.Iterations, violation)
+		}
 	}
-	if len(s.active) < n {
-		s.reconstruct()
+	if err := s.reconstruct(); err != nil {
+		return nil, err
 	}
-	sol.Alpha, sol.Rho = s.alpha, s.rho()
-	for i, a := range s.alpha {
-		sol.Objective += a * (s.g[i] + p.P[i]) / 2
-	}
+	s.finish(sol)
 	return sol, nil
 }
 
-func (s *solver) atUpper(i int32) bool { return s.alpha[i] >= s.C }
-func (s *solver) atLower(i int32) bool { return s.alpha[i] <= 0 }
+const (
+	shrinkEvery = 1000 // iterations, as libsvm
+	tellEvery   = 1000
+)
 
-// choose returns the pair of variables that promises the largest decrease of the
-// objective to second order, with the kernel row of the first; j is −1 when the
-// violation is below Tol.
-func (s *solver) choose() (i, j int32, violation float64, row []float32) {
-	top, second := math.Inf(-1), math.Inf(-1)
-	i, j = -1, -1
-	for _, t := range s.active {
-		if s.Y[t] > 0 {
-			if s.alpha[t] < s.C && -s.g[t] >= top {
-				top, i = -s.g[t], t
-			}
-		} else if s.alpha[t] > 0 && s.g[t] >= top {
-			top, i = s.g[t], t
-		}
+func (s *solver) setRoom(t int32) {
+	var r uint8
+	if s.alpha[t] < s.C {
+		r = above
 	}
-	if i < 0 {
-		return -1, -1, 0, nil
+	if s.alpha[t] > 0 {
+		r |= below
 	}
-	row = s.Kernel.Row(int(i))
-	best := math.Inf(1)
-	for _, t := range s.active {
-		var size float64
-		if s.Y[t] > 0 {
-			if s.alpha[t] <= 0 {
-				continue
-			}
-			if s.g[t] > second {
-				second = s.g[t]
-			}
-			size = top + s.g[t]
-		} else {
-			if s.alpha[t] >= s.C {
-				continue
-			}
-			if -s.g[t] > second {
-				second = -s.g[t]
-			}
-			size = top - s.g[t]
-		}
-		if size <= 0 {
-			continue
-		}
-		// ‖φ_i − φ_t‖², as y_i y_t Q[i, t] = K(i, t).
-		curve := s.diag[i] + s.diag[t] - 2*float64(row[t])
-		if curve <= 0 {
-			curve = tau
-		}
-		if gain := -size * size / curve; gain <= best {
-			best, j = gain, t
-		}
+	if s.Y[t] < 0 {
+		r = r>>1 | r<<1&below
 	}
-	violation = top + second
-	if violation < s.Tol || j < 0 {
-		return i, -1, math.Max(0, violation), row
-	}
-	return i, j, violation, row
+	s.room[t] = r
 }
 
-// step solves for the two variables and updates the gradient.
-func (s *solver) step(i, j int32, rowI []float32) {
-	rowJ := s.Kernel.Row(int(j))
-	c := s.C
-	oldI, oldJ := s.alpha[i], s.alpha[j]
-	upI, upJ := s.atUpper(i), s.atUpper(j)
-	curve := s.diag[i] + s.diag[j] - 2*float64(rowI[j])
-	if curve <= 0 {
-		curve = tau
-	}
-	if s.Y[i] != s.Y[j] {
-		delta := (-s.g[i] - s.g[j]) / curve
-		diff := oldI - oldJ
-		s.alpha[i] += delta
-		s.alpha[j] += delta
-		if diff > 0 && s.alpha[j] < 0 {
-			s.alpha[j], s.alpha[i] = 0, diff
-		} else if diff <= 0 && s.alpha[i] < 0 {
-			s.alpha[i], s.alpha[j] = 0, -diff
-		}
-		if diff > 0 && s.alpha[i] > c {
-			s.alpha[i], s.alpha[j] = c, c-diff
-		} else if diff <= 0 && s.alpha[j] > c {
-			s.alpha[j], s.alpha[i] = c, c+diff
-		}
-	} else {
-		delta := (s.g[i] - s.g[j]) / curve
-		sum := oldI + oldJ
-		s.alpha[i] -= delta
-		s.alpha[j] += delta
-		if sum > c && s.alpha[i] > c {
-			s.alpha[i], s.alpha[j] = c, sum-c
-		} else if sum <= c && s.alpha[j] < 0 {
-			s.alpha[j], s.alpha[i] = 0, sum
-		}
-		if sum > c && s.alpha[j] > c {
-			s.alpha[j], s.alpha[i] = c, sum-c
-		} else if sum <= c && s.alpha[i] < 0 {
-			s.alpha[i], s.alpha[j] = 0, sum
-		}
-	}
-	changeI := (s.alpha[i] - oldI) * float64(s.Y[i])
-	changeJ := (s.alpha[j] - oldJ) * float64(s.Y[j])
+// scan finds first; of equal ones the last, as libsvm.
+func (s *solver) scan() {
+	s.first, s.top = -1, math.Inf(-1)
 	for _, t := range s.active {
-		s.g[t] += float64(s.Y[t]) * (changeI*float64(rowI[t]) + changeJ*float64(rowJ[t]))
-	}
-	s.bound(i, upI, rowI)
-	s.bound(j, upJ, rowJ)
-}
-
-// bound keeps gBar when variable i came to its upper bound or left it.
-func (s *solver) bound(i int32, was bool, row []float32) {
-	is := s.atUpper(i)
-	if was == is {
-		return
-	}
-	c := s.C * float64(s.Y[i])
-	if was {
-		c = -c
-	}
-	for t := range s.gBar {
-		s.gBar[t] += c * float64(s.Y[t]) * float64(row[t])
+		if s.room[t]&above != 0 && s.v[t] >= s.top {
+			s.first, s.top = t, s.v[t]
+		}
 	}
 }
 
-// shrink leaves out variables at a bound that are unlikely to leave it.
-func (s *solver) shrink() {
-	up, down := math.Inf(-1), math.Inf(-1) // max of −yG over those that may go up, of yG down
-	for _, t := range s.active {
-		yg := float64(s.Y[t]) * s.g[t]
-		if (s.Y[t] > 0 && !s.atUpper(t)) || (s.Y[t] < 0 && !s.atLower(t)) {
-			up = math.Max(up, -yg)
-		}
-		if (s.Y[t] > 0 && !s.atLower(t)) || (s.Y[t] < 0 && !s.atUpper(t)) {
-			down = math.Max(down, yg)
-		}
-	}
-	if !s.unshrunk && up+down <= 10*s.Tol {
-		s.unshrunk = true
-		s.reconstruct()
-	}
-	kept := s.active[:0]
-	for _, t := range s.active {
-		out := false
-		switch {
-		case s.atUpper(t) && s.Y[t] > 0:
-			out = -s.g[t] > up
-		case s.atUpper(t):
-			out = -s.g[t] > down
-		case s.atLower(t) && s.Y[t] > 0:
-			out = s.g[t] > down
-		case s.atLower(t):
-			out = s.g[t] > up
-		}
-		if !out {
-			kept = append(kept, t)
-		}
-	}
-	s.active = kept
-}
-
-// reconstruct computes the gradient of the variables left out, and takes them in.
-func (s *solver) reconstruct() {
-	n := len(s.alpha)
-	if len(s.active) == n {
-		return
-	}
-	in := make([]bool, n)
-	for _, t := range s.active {
-		in[t] = true
-	}
-	var out []int32
-	for t := range n {
-		if !in[t] {
-			s.g[t] = s.gBar[t] + s.P[t]
-			out = append(out, int32(t))
-		}
-	}
-	for i, a := range s.alpha {
-		if a <= 0 || a >= s.C {
-			continue
-		}
-		row := s.Kernel.Row(i)
-		c := a * float64(s.Y[i])
-		for _, t := range out {
-			s.g[t] += c * float64(s.Y[t]) * float64(row[t])
-		}
-	}
-	s.active = s.active[:n]
-	for t := range n {
-		s.active[t] = int32(t)
-	}
-}
-
-// rho is the mean of yG over the free variables, or the middle of what the bounds
-// leave open.
-func (s *solver) rho() float64 {
+// finish puts α, the offset and the objectives into sol. The offset is the mean
+// of −v over the free variables, or the middle of what the bounds leave open.
+func (s *solver) finish(sol *Solution) {
 	free, sum := 0, 0.0
 	high, low := math.Inf(1), math.Inf(-1)
-	for i := range s.alpha {
-		t := int32(i)
-		yg := float64(s.Y[t]) * s.g[t]
-		switch {
-		case s.atUpper(t) && s.Y[t] < 0, s.atLower(t) && s.Y[t] > 0:
-			high = math.Min(high, yg)
-		case s.atUpper(t), s.atLower(t):
-			low = math.Max(low, yg)
+	for i, v := range s.v {
+		switch s.room[i] {
+		case above:
+			high = math.Min(high, -v)
+		case below:
+			low = math.Max(low, -v)
 		default:
 			free++
-			sum += yg
+			sum -= v
 		}
 	}
+	sol.Alpha, sol.Rho = s.alpha, (high+low)/2
 	if free > 0 {
-		return sum / float64(free)
+		sol.Rho = sum / float64(free)
 	}
-	return (high + low) / 2
+	norm, losses := 0.0, 0.0
+	for i, a := range s.alpha {
+		y := float64(s.Y[i])
+		g := -y * s.v[i]
+		sol.Dual += a * (g + s.P[i]) / 2
+		norm += a * (g - s.P[i])
+		losses += math.Max(0, y*sol.Rho-g)
+	}
+	sol.Primal = norm/2 + s.C*losses
 }
