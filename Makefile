@@ -45,6 +45,7 @@ test-onnx: ## Compare our ONNX graphs with ONNX Runtime (fetches it from npm)
 test-data: deps ## Checks on the data sets in the folder that CONCORD_DATA names
 	@test -n "$(CONCORD_DATA)" || { echo "make test-data: set CONCORD_DATA to the folder of the data sets" >&2; exit 1; }
 	CONCORD_DATA="$(abspath $(CONCORD_DATA))" $(GO) test -tags data -count=1 -timeout 30m -run 'Data' ./...
+	@scripts/deps.sh peers
 	$(GO) build -trimpath -o bin/ ./cmd/concord-lab
 	bench/learners.py accuracy --data "$(CONCORD_DATA)" --out .cache/learners
 
@@ -63,6 +64,7 @@ bench: ## Benchmarks beside the code
 
 .PHONY: compare
 compare: deps build ## Measure alignments and learners beside the Python peers, an hour alone on the machine (docs/results)
+	@scripts/deps.sh peers
 	bench/compare.py headline grid backends memory
 	bench/learners.py accuracy time --data "$(CONCORD_DATA)"
 

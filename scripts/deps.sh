@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the tests need: those of `make test`, with the word onnxruntime
-# also those of `make test-onnx`. Does nothing, and needs no rights, when all of it
+# also those of `make test-onnx`, with the word peers those of the comparisons. Does nothing, and needs no rights, when all of it
 # is there.
 set -eu
 python=${PYTHON:-/usr/bin/python3}
@@ -10,6 +10,11 @@ missing=""
 command -v gcc >/dev/null 2>&1 || missing="$missing gcc libc6-dev"
 if [ "${1:-}" = onnxruntime ]; then
 	command -v npm >/dev/null 2>&1 || missing="$missing nodejs npm"
+fi
+if [ "${1:-}" = peers ]; then
+	for module in scipy sklearn; do
+		"$python" -c "import $module" >/dev/null 2>&1 || missing="$missing python3-$module"
+	done
 fi
 
 if [ -n "$missing" ]; then
