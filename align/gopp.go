@@ -2,12 +2,10 @@ package align
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/linalg"
 	"concord/manifold"
 )
 
@@ -196,7 +194,7 @@ func (res *Result) spectral(in *input, q quadratic, weights func([]float64)) (*m
 
 // rankWarning warns of a W of a rank below d.
 func (res *Result) rankWarning(in *input) error {
-	if rank := linalg.NumericalRank(res.Singular, in.rows, in.sum, math.Sqrt(linalg.Eps)); rank < res.Dim {
+	if rank := in.rank(res.Singular, true); rank < res.Dim {
 		res.warn("all anchor representations together have rank %d, below the dimension %d", rank, res.Dim)
 	}
 	return nil

@@ -1,11 +1,14 @@
 package align
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg"
 )
 
 // The sizes of the randomized range finder: columns beyond d, and blocks. On flat
@@ -64,10 +67,11 @@ type ritz struct {
 // V_d Σ_d is R times the Ritz vectors.
 func (in *input) krylovThin(d, width, total int) (*ritz, error) {
 	q, r := mat.NewDense(in.rows, total, nil), mat.NewDense(in.sum, total, nil)
-	y := in.combine(signs(in.sum, width, in.opt.source()))
+	src := in.opt.source()
+	y := in.combine(signs(in.sum, width, src))
 	for at := 0; ; {
 		n := min(width, total-at)
-		block, err := extend(q, at, y, n)
+		block, err := extend(q, at, y, n, src)
 		if err != nil {
 			return nil, err
 		}
@@ -96,10 +100,11 @@ func (in *input) krylovThin(d, width, total int) (*ritz, error) {
 func (in *input) krylovOuter(d, width, total int) (*ritz, error) {
 	b := in.outer()
 	q, image := mat.NewDense(in.rows, total, nil), mat.NewDense(in.rows, total, nil)
-	y := mul(b, signs(in.rows, width, in.opt.source()))
+	src := in.opt.source()
+	y := mul(b, signs(in.rows, width, src))
 	for at := 0; at < total; {
 		n := min(width, total-at)
-		block, err := extend(q, at, y, n)
+		block, err := extend(q, at, y, n, src)
 		if err != nil {
 			return nil, err
 		}
@@ -116,20 +121,48 @@ func (in *input) krylovOuter(d, width, total int) (*ritz, error) {
 
 // extend puts the first n columns of y, made orthonormal to the columns of q
 // before at and to each other, in q from there on, and returns them.
-func extend(q *mat.Dense, at int, y *mat.Dense, n int) (*mat.Dense, error) {
+//
+// Twice is enough for a column that keeps its length the second time (Kahan;
+// Parlett, The Symmetric Eigenvalue Problem §6.9). One that was a combination of
+// the others does not: W has no further direction, as when many anchor rows are
+// zero, and a random one takes its place.
+func extend(q *mat.Dense, at int, y *mat.Dense, n int, src rand.Source) (*mat.Dense, error) {
+	const (
+		mostRounds = 8
+		kept       = 0.5   // of the length
+		gone       = 1e-12 // what is left is rounding
+	)
 	rows, width := y.Dims()
 	if n < width {
 		y = mat.DenseCopyOf(y.Slice(0, rows, 0, n))
 	}
-	for range 2 { // twice is enough: once leaves the rounding of the first
+	for round := 1; round <= mostRounds; round++ {
 		if at > 0 {
 			old := q.Slice(0, rows, 0, at)
 			c := mul(old.T(), y)
 			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, old.(*mat.Dense).RawMatrix(), c.RawMatrix(), 1, y.RawMatrix())
 		}
+		var r *mat.Dense
 		var err error
-		if y, err = orthonormal(y); err != nil {
+		if y, r, err = linalg.QR(y); err != nil {
 			return nil, err
+		}
+		if round == 1 {
+			continue
+		}
+		done := true
+		for j := range n {
+			if length := r.At(j, j); length < kept {
+				done = false
+				if length < gone {
+					v := signs(rows, 1, src)
+					v.Scale(1/math.Sqrt(float64(rows)), v)
+					y.Slice(0, rows, j, j+1).(*mat.Dense).Copy(v)
+				}
+			}
+		}
+		if done {
+			break
 		}
 	}
 	q.Slice(0, rows, at, at+n).(*mat.Dense).Copy(y)

@@ -3,6 +3,7 @@ package align_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -134,6 +135,55 @@ func TestRandomized(t *testing.T) {
 			if e := difference(mul(x[i], x[i].T()), mul(y[i], y[i].T())); e > tol {
 				t.Errorf("%s: randomized differs by %g, bound %g", w.name, e, tol)
 			}
+		}
+	}
+}
+
+// TestRandomizedExhausted checks that the range finder stays orthonormal, and so
+// exact, where W has fewer directions than it looks for and rounding supplies no
+// others: anchor rows that are zero, columns that are zero, parties all alike.
+func TestRandomizedExhausted(t *testing.T) {
+	const rows, l, c = 150, 6, 20
+	src := source(63)
+	for name, a := range map[string]*mat.Dense{
+		"zero rows": stackRows([]*mat.Dense{linalg.Normal(9, l, src), mat.NewDense(rows-9, l, nil)}),
+		"unit":      mat.DenseCopyOf(stackRows([]*mat.Dense{eye(l), mat.NewDense(rows-l, l, nil)})),
+		"rank 2":    mat.DenseCopyOf(mul(stackRows([]*mat.Dense{eye(l), mat.NewDense(rows-l, l, nil)}), mat.NewDiagDense(l, []float64{1, 1, 0, 0, 0, 0}))),
+	} {
+		parties := make([]*mat.Dense, c)
+		for i := range parties {
+			parties[i] = a
+		}
+		for _, method := range []string{"ls", "opp", "gep"} {
+			exact := exactSolvers[method][0]
+			r, want := run(t, method, parties, align.Options{Solver: "randomized"}), run(t, method, parties, align.Options{Solver: exact})
+			// 2c − 2s² of GEP and c l of the others are made of sums of c l numbers of
+			// size 1; those of OPP of size ‖A_i‖² beside them.
+			size := float64(c*l) + float64(c)*mat.Norm(a, 2)*mat.Norm(a, 2)
+			if e := math.Abs(r.Objective - want.Objective); e > 1e-12*size {
+				t.Errorf("%s, %s: objective %g, exact %g", name, method, r.Objective, want.Objective)
+			}
+			if len(r.Warnings) != len(want.Warnings) {
+				t.Errorf("%s, %s: warnings %q, those of %s %q", name, method, r.Warnings, exact, want.Warnings)
+			}
+		}
+	}
+}
+
+// TestRankOfAll checks that the warning of the iterated methods names the rank
+// of W, though they know it from WᵀW only.
+func TestRankOfAll(t *testing.T) {
+	const rows, l, c, rank = 300, 8, 5, 8
+	src := source(64)
+	span := linalg.Normal(rows, rank, src)
+	parties := make([]*mat.Dense, c)
+	for i := range parties {
+		parties[i] = mul(span, linalg.Normal(rank, l, src))
+	}
+	for _, solver := range []string{"block", "direct"} {
+		r := run(t, "consensus", parties, align.Options{Solver: solver})
+		if len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "have rank 8, below the dimension 12") {
+			t.Errorf("%s: warnings %q", solver, r.Warnings)
 		}
 	}
 }

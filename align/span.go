@@ -247,8 +247,19 @@ func (res *Result) target(in *input, solver string) (*mat.Dense, error) {
 		return nil, err
 	}
 	res.Singular, res.Solver = s, used
-	if rank := linalg.NumericalRank(s, in.rows, in.sum, 0); rank < res.Dim {
+	if rank := in.rank(s, used == solverRandomized); rank < res.Dim {
 		res.warn("all anchor representations together have rank %d, below the dimension %d: the last %d columns of the target are arbitrary", rank, res.Dim, res.Dim-rank)
 	}
 	return u, nil
+}
+
+// rank is the numerical rank of W that its singular values s show. Those that are
+// roots of the eigenvalues of a Gram matrix show it down to √(n eps) only, n being
+// the longer side of W: an eigenvalue that is zero comes out as n eps σ_1² or less.
+func (in *input) rank(s []float64, roots bool) int {
+	rcond := 0.0
+	if roots {
+		rcond = math.Sqrt(float64(max(in.rows, in.sum)) * linalg.Eps)
+	}
+	return linalg.NumericalRank(s, in.rows, in.sum, rcond)
 }
