@@ -29,7 +29,8 @@
 // # What can go wrong
 //
 // Shapes that do not fit, NaN and infinities are errors, and so are numbers so
-// large that A_iᵀA_i overflows. A rank-deficient A_i is survivable: the solution
+// large that A_iᵀA_i overflows, or so small, though not all zero, that it loses
+// digits (‖A_i‖_F beyond 1e154 or below 1e-135). A rank-deficient A_i is survivable: the solution
 // of least norm, or one of several orthogonal solutions, is returned, and
 // [Result] says so.
 //

@@ -217,6 +217,8 @@ func TestInput(t *testing.T) {
 	inf.Set(5, 0, math.Inf(-1))
 	huge := n(6, 2)
 	huge.Scale(1e200, huge)
+	small := n(6, 2)
+	small.Scale(1e-160, small)
 	for _, method := range align.Methods() {
 		for _, c := range []struct {
 			name string
@@ -236,6 +238,7 @@ func TestInput(t *testing.T) {
 			{"target", []*mat.Dense{n(6, 2)}, align.Options{Target: "mean"}, `target "mean" of method ` + method + ", want identity"},
 			{"solver", []*mat.Dense{n(6, 2), n(6, 2)}, align.Options{Solver: "magic"}, `solver "magic" of method ` + method + ", want "},
 			{"overflow", []*mat.Dense{huge, huge}, align.Options{}, "A_1ᵀA_1 overflows"},
+			{"underflow", []*mat.Dense{n(6, 2), small}, align.Options{}, "A_2 has numbers so small that their squares lose digits"},
 		} {
 			if _, err := align.Run(method, c.a, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s, %s: error %v, want one with %q", method, c.name, err, c.want)

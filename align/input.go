@@ -99,7 +99,7 @@ func (in *input) sameDim(name string) (int, error) {
 }
 
 // squares returns ‖A_i‖_F² of every party, and an error for an A_i with NaN,
-// infinities or numbers whose squares overflow.
+// infinities or numbers whose squares overflow or underflow.
 func (in *input) squares() ([]float64, error) {
 	sq := make([]float64, len(in.a))
 	err := in.each(func(i int) error {
@@ -109,15 +109,26 @@ func (in *input) squares() ([]float64, error) {
 	return sq, err
 }
 
-// finite explains a sum of products of A_i that is not finite.
-func (in *input) finite(i int, sum float64) error {
-	if !math.IsNaN(sum) && !math.IsInf(sum, 0) {
-		return nil
+// tiniest is the ‖A_i‖_F² below which products of A_i lose digits: with singular
+// values down to eps of the largest their squares are 2⁻¹⁰⁰⁴ and less, near the
+// smallest number of full precision, 2⁻¹⁰²².
+const tiniest = 0x1p-900
+
+// finite explains a sum of squares of A_i that is not finite, or so small that it
+// is not exact.
+func (in *input) finite(i int, sum float64) error { return usable(i, in.a[i], sum) }
+
+func usable(i int, ai *mat.Dense, sum float64) error {
+	switch {
+	case math.IsNaN(sum) || math.IsInf(sum, 0):
+		if err := linalg.CheckFinite(ai); err != nil {
+			return fmt.Errorf("align: A_%d: %v", i+1, err)
+		}
+		return fmt.Errorf("align: A_%dᵀA_%d overflows: standardise the features before projecting them", i+1, i+1)
+	case sum < tiniest && (mat.Max(ai) > 0 || mat.Min(ai) < 0):
+		return fmt.Errorf("align: A_%d has numbers so small that their squares lose digits: standardise the features before projecting them", i+1)
 	}
-	if err := linalg.CheckFinite(in.a[i]); err != nil {
-		return fmt.Errorf("align: A_%d: %v", i+1, err)
-	}
-	return fmt.Errorf("align: A_%dᵀA_%d overflows: standardise the features before projecting them", i+1, i+1)
+	return nil
 }
 
 func dot(x, y []float64) float64 {

@@ -3,7 +3,6 @@ package align
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"gonum.org/v1/gonum/lapack/lapack64"
@@ -113,11 +112,8 @@ func (st *stream) party(i int) (*mat.Dense, error) {
 	for row := range r {
 		square += dot(ai.RawRowView(row), ai.RawRowView(row))
 	}
-	if math.IsNaN(square) || math.IsInf(square, 0) {
-		if err := linalg.CheckFinite(ai); err != nil {
-			return nil, fmt.Errorf("align: A_%d: %v", i+1, err)
-		}
-		return nil, fmt.Errorf("align: A_%dᵀA_%d overflows: standardise the features before projecting them", i+1, i+1)
+	if err := usable(i, ai, square); err != nil {
+		return nil, err
 	}
 	return ai, nil
 }

@@ -231,6 +231,8 @@ func TestStreamErrors(t *testing.T) {
 	nan[80].Set(3, 4, math.NaN())
 	huge := common(40, 90, same, 6)
 	huge[80].Set(3, 4, 1e200)
+	small := common(40, 90, same, 6)
+	small[80].Scale(1e-160, small[80])
 	short := common(40, 90, same, 6)
 	short[80] = linalg.Normal(39, 6, source(1))
 	wide := common(40, 90, same, 6)
@@ -255,6 +257,7 @@ func TestStreamErrors(t *testing.T) {
 		{"unequal columns", "odc", narrow, align.Options{}, "A_81 has 5 columns and A_1 has 6"},
 		{"nan", "ls", nan, align.Options{}, "A_81: linalg: element at row 4, column 5"},
 		{"overflow", "odc", huge, align.Options{}, "A_81ᵀA_81 overflows"},
+		{"underflow", "ls", small, align.Options{}, "A_81 has numbers so small"},
 		{"rows", "odc", short, align.Options{}, "A_81 has 39 rows and A_1 has 40"},
 		{"wide", "ls", wide, align.Options{}, "A_81 has 41 columns, more than the 40"},
 		{"empty", "ls", empty, align.Options{}, "A_81 has no rows"},
