@@ -27,9 +27,12 @@ type LinearProblem struct {
 
 // LinearSolution is what Linear found.
 type LinearSolution struct {
-	W          []float64
-	Objective  float64 // ½‖w‖² + C Σ loss
-	Iterations int     // passes over the rows
+	W         []float64
+	Objective float64 // ½‖w‖² + C Σ loss
+	// Gap is Objective less that of the dual, at least what is missing to the
+	// minimum.
+	Gap        float64
+	Iterations int // passes over the rows
 	Violation  float64
 	Converged  bool
 }
@@ -73,7 +76,7 @@ func Linear(ctx context.Context, p LinearProblem, progress func(iteration int, v
 		}
 	}
 	sol.W = l.w
-	sol.Objective = l.objective()
+	sol.Objective, sol.Gap = l.objective()
 	return sol, nil
 }
 
@@ -195,18 +198,24 @@ func (l *descent) regress(first bool) (done bool, violation float64) {
 	return sum <= l.Tol*l.first, sum
 }
 
-func (l *descent) objective() float64 {
-	sum := dot(l.w, l.w) / 2
+// objective returns ½‖w‖² + C Σ loss, and this less the dual
+//
+//	Σ α − Σ α²/(4C) − ½‖w‖²  or  Σ βy − ε Σ |β| − ½‖w‖².
+func (l *descent) objective() (primal, gap float64) {
+	norm := dot(l.w, l.w)
+	losses, dual := 0.0, 0.0
 	for i, y := range l.Y {
-		z := dot(l.w, l.X.RawRowView(i))
+		z, a := dot(l.w, l.X.RawRowView(i)), l.dual[i]
 		if l.Regression {
-			sum += l.C * math.Max(0, math.Abs(z-y)-l.Epsilon)
+			losses += math.Max(0, math.Abs(z-y)-l.Epsilon)
+			dual += a*y - l.Epsilon*math.Abs(a)
 			continue
 		}
 		loss := math.Max(0, 1-y*z)
-		sum += l.C * loss * loss
+		losses += loss * loss
+		dual += a - a*a/(4*l.C)
 	}
-	return sum
+	return norm/2 + l.C*losses, norm + l.C*losses - dual
 }
 
 func dot(x, y []float64) float64 {
