@@ -24,7 +24,7 @@ const (
 
 // Decode reads a graph that Encode wrote, or another ONNX file within the same
 // bounds. data may come from anyone: nothing is allocated beyond a small
-// multiple of its length, and the error says what is not allowed. The graph
+// multiple of its length and 128 MiB, and the error says what is not allowed. The graph
 // shares no storage with data.
 func Decode(data []byte) (*Graph, error) {
 	if len(data) == 0 || len(data) > MaxBytes {
@@ -58,8 +58,9 @@ func Decode(data []byte) (*Graph, error) {
 		}
 		g.constants = append(g.constants, c)
 	}
+	cells := maxTreeCells
 	for i, n := range pb.GetNode() {
-		d, err := decodeNode(n)
+		d, err := decodeNode(n, &cells)
 		if err != nil {
 			return nil, fmt.Errorf("onnx: node %d: %v", i+1, err)
 		}
@@ -207,7 +208,7 @@ func decodeConstant(t *onnxpb.TensorProto) (constant, error) {
 	return newConstant(t.GetName(), dims, data), nil
 }
 
-func decodeNode(pb *onnxpb.NodeProto) (node, error) {
+func decodeNode(pb *onnxpb.NodeProto, cells *int) (node, error) {
 	n := node{op: pb.GetOpType(), in: pb.GetInput(), out: pb.GetOutput()}
 	domain, err := domainOf(pb.GetDomain())
 	if err != nil {
@@ -237,7 +238,7 @@ func decodeNode(pb *onnxpb.NodeProto) (node, error) {
 		}
 	}
 	if op.tables != nil {
-		if n.trees, err = decodeForest(attributes); err != nil {
+		if n.trees, err = decodeForest(attributes, cells); err != nil {
 			return n, fmt.Errorf("%s: %v", n.op, err)
 		}
 	}

@@ -14,7 +14,9 @@ import (
 const (
 	maxTreeNodes   = 1 << 22
 	maxTreeEntries = 1 << 23 // numbers in leaves that are written
-	maxTreeCells   = 1 << 25 // numbers in leaves, zeros included
+	// maxTreeCells bounds the numbers in leaves when scoring, where equal leaves
+	// are one and zeros count: 128 MiB for a whole file.
+	maxTreeCells = 1 << 24
 )
 
 // treeOperators has the one operator that is not ONNX's own: a plain form of
@@ -50,7 +52,7 @@ var treeOperators = map[string]operator{
 			if n.trees, err = n.trees.of(args[0].columns); err != nil {
 				return nil, 0, err
 			}
-			return one(aMatrix, len(n.trees.ensemble.Base)), n.trees.depth, nil
+			return one(aMatrix, len(n.trees.ensemble.Base)), n.trees.work, nil
 		},
 		run: func(n *node, out []*mat.Dense, args []operand) {
 			z, err := n.trees.ensemble.Scores(args[0].rows)
@@ -73,7 +75,7 @@ const (
 // forest is the trees of one operator, their sum without base and link.
 type forest struct {
 	ensemble learn.TreeEnsemble
-	depth    int // of all trees together: the most comparisons a row
+	work     int // the most comparisons and additions a row
 	entries  int // numbers in leaves that are written
 	columns  int // the features that are compared come before
 }
@@ -87,8 +89,13 @@ func newForest(e learn.TreeEnsemble) (*forest, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
 	}
+	rows, width := e.Values.Dims()
+	if k := len(e.Base); k > MaxWidth || rows > (maxTreeCells-k)/width {
+		return nil, fmt.Errorf("leaves have %d × %d numbers for %d outputs, want at most %d for at most %d",
+			rows, width, k, maxTreeCells-MaxWidth, MaxWidth)
+	}
+	starts, _ := f.nonzero()
 	// Check wants children behind their parent: no cycles. Here each has one.
-	leaves := 0
 	level := make([]int32, len(e.Nodes)) // 0 until a parent is met
 	for t, root := range e.Roots {
 		deepest := int32(1)
@@ -100,8 +107,7 @@ func newForest(e learn.TreeEnsemble) (*forest, error) {
 			}
 			deepest = max(deepest, level[i])
 			if n.Feature == learn.TreeLeaf {
-				f.entries += f.leaf(t, n, nil)
-				leaves++
+				f.entries += max(1, starts[n.Left+1]-starts[n.Left])
 				continue
 			}
 			f.columns = max(f.columns, int(n.Feature)+1)
@@ -112,10 +118,7 @@ func newForest(e learn.TreeEnsemble) (*forest, error) {
 				level[child] = level[i] + 1
 			}
 		}
-		f.depth += int(deepest)
-	}
-	if _, width := e.Values.Dims(); leaves > maxTreeCells/width {
-		return nil, fmt.Errorf("%d leaves have %d numbers each, want at most %d together", leaves, width, maxTreeCells)
+		f.work += int(deepest) + width
 	}
 	if f.entries > maxTreeEntries {
 		return nil, fmt.Errorf("leaves have %d numbers that are not 0, want at most %d", f.entries, maxTreeEntries)
@@ -141,29 +144,28 @@ func (f *forest) end(t int) int32 {
 	return int32(len(f.ensemble.Nodes))
 }
 
-// leaf calls each with the targets and numbers of a leaf of tree t that are not
-// zero, or one zero, and returns how many.
-func (f *forest) leaf(t int, n *learn.TreeNode, each func(target int, v float32)) int {
-	at := 0
-	if f.ensemble.Output != nil {
-		at = int(f.ensemble.Output[t])
+// output is the target to which the first number of the leaves of tree t is added.
+func (f *forest) output(t int) int64 {
+	if f.ensemble.Output == nil {
+		return 0
 	}
-	count := 0
-	for c, v := range f.ensemble.Values.RawRowView(int(n.Left)) {
-		if v != 0 {
-			count++
-			if each != nil {
-				each(at+c, float32(v))
+	return int64(f.ensemble.Output[t])
+}
+
+// nonzero are the columns of the values that are not zero, those of row i from
+// starts[i] to before starts[i+1].
+func (f *forest) nonzero() (starts []int, columns []int32) {
+	rows, _ := f.ensemble.Values.Dims()
+	starts = make([]int, 1, rows+1)
+	for i := range rows {
+		for c, v := range f.ensemble.Values.RawRowView(i) {
+			if v != 0 {
+				columns = append(columns, int32(c))
 			}
 		}
+		starts = append(starts, len(columns))
 	}
-	if count == 0 {
-		count++
-		if each != nil {
-			each(0, 0)
-		}
-	}
-	return count
+	return starts, columns
 }
 
 // bytes is more than what the trees take in a file: for a node two numbers below
@@ -171,7 +173,8 @@ func (f *forest) leaf(t int, n *learn.TreeNode, each func(target int, v float32)
 // and a value.
 func (f *forest) bytes() int { return 36*len(f.ensemble.Nodes) + 16*f.entries }
 
-// encode is the trees as attributes.
+// encode is the trees as attributes. A leaf without a number that is not zero has
+// one zero, as every leaf must have a number.
 func (f *forest) encode() []*onnxpb.AttributeProto {
 	e := &f.ensemble
 	nodes := len(e.Nodes)
@@ -182,6 +185,7 @@ func (f *forest) encode() []*onnxpb.AttributeProto {
 	leafTree, leafNumber, target := list(f.entries), list(f.entries), list(f.entries)
 	weights := make([]float32, 0, f.entries)
 	branch, leaf := []byte(modeBranch), []byte(modeLeaf)
+	starts, columns := f.nonzero()
 	for t, root := range e.Roots {
 		for i := root; i < f.end(t); i++ {
 			n := &e.Nodes[i]
@@ -193,10 +197,15 @@ func (f *forest) encode() []*onnxpb.AttributeProto {
 			}
 			feature, values, modes = append(feature, 0), append(values, 0), append(modes, leaf)
 			yes, no = append(yes, 0), append(no, 0)
-			f.leaf(t, n, func(to int, v float32) {
+			row, held := e.Values.RawRowView(int(n.Left)), columns[starts[n.Left]:starts[n.Left+1]]
+			for _, c := range held {
 				leafTree, leafNumber = append(leafTree, int64(t)), append(leafNumber, int64(i-root))
-				target, weights = append(target, int64(to)), append(weights, v)
-			})
+				target, weights = append(target, f.output(t)+int64(c)), append(weights, float32(row[c]))
+			}
+			if len(held) == 0 {
+				leafTree, leafNumber = append(leafTree, int64(t)), append(leafNumber, int64(i-root))
+				target, weights = append(target, 0), append(weights, 0)
+			}
 		}
 	}
 	ints := func(name string, v []int64) *onnxpb.AttributeProto {

@@ -13,8 +13,9 @@ import (
 
 // decodeForest is the trees that attributes hold: trees and the nodes of each
 // numbered from 0 in order, the first node the root, children behind their
-// parent, and the numbers of the leaves in the order of the nodes.
-func decodeForest(attributes map[string]*onnxpb.AttributeProto) (*forest, error) {
+// parent, and the numbers of the leaves in the order of the nodes. It takes the
+// numbers that it makes of the leaves off cells.
+func decodeForest(attributes map[string]*onnxpb.AttributeProto, cells *int) (*forest, error) {
 	ints := func(name string) []int64 { return attributes[name].GetInts() }
 	tree, number, feature := ints("nodes_treeids"), ints("nodes_nodeids"), ints("nodes_featureids")
 	yes, no := ints("nodes_truenodeids"), ints("nodes_falsenodeids")
@@ -83,11 +84,13 @@ func decodeForest(attributes map[string]*onnxpb.AttributeProto) (*forest, error)
 		e.Nodes = append(e.Nodes, n)
 	}
 	e.Columns = max(e.Columns, 1)
-	if err := leaves.finish(&e); err != nil {
+	if err := leaves.finish(&e, cells); err != nil {
 		return nil, err
 	}
 	return newForest(e)
 }
+
+var errCells = fmt.Errorf("targets and leaves have more than %d different numbers together", maxTreeCells)
 
 // leaves collects the numbers of leaves.
 type leaves struct {
@@ -141,8 +144,8 @@ func (l *leaves) next(t int, number int64) error {
 }
 
 // finish gives e its values: a row for each different leaf, as wide as the
-// targets of any one tree are apart.
-func (l *leaves) finish(e *learn.TreeEnsemble) error {
+// targets of any one tree are apart. It takes as many numbers off cells.
+func (l *leaves) finish(e *learn.TreeEnsemble, cells *int) error {
 	if l.read < len(l.tree) {
 		return fmt.Errorf("entry %d of the targets belongs to no leaf in order", l.read+1)
 	}
@@ -153,45 +156,58 @@ func (l *leaves) finish(e *learn.TreeEnsemble) error {
 	for t := range l.least {
 		width = max(width, l.most[t]-l.least[t]+1) // negative for no target
 	}
-	if int64(len(l.starts)) > maxTreeCells/width {
-		return fmt.Errorf("%d leaves have %d numbers each, want at most %d together", len(l.starts), width, maxTreeCells)
+	if *cells -= int(l.targets); *cells < 0 {
+		return errCells
 	}
 	e.Base = make([]float64, l.targets)
 	e.Output = make([]int32, len(l.least))
 	for t := range e.Output {
 		e.Output[t] = int32(min(l.least[t], l.targets-width))
 	}
-	var data []float64
+	// Leaves with the same numbers share a row.
 	met := make(map[string]int32)
-	row, key := make([]float64, width), make([]byte, 0, 8*width)
+	var firsts []int // of each row the first leaf that has it
+	var key []byte
 	leaf := 0
 	for i := range e.Nodes {
 		if e.Nodes[i].Feature != learn.TreeLeaf {
 			continue
 		}
-		clear(row)
-		end := len(l.tree)
-		if leaf+1 < len(l.starts) {
-			end = l.starts[leaf+1]
-		}
-		for at := l.starts[leaf]; at < end; at++ {
-			if l.weights[at] != 0 {
-				row[l.ids[at]-int64(e.Output[l.trees[leaf]])] = float64(l.weights[at])
-			}
-		}
 		key = key[:0]
-		for _, v := range row {
-			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
-		}
+		l.each(e, leaf, func(c int64, v float32) {
+			key = binary.LittleEndian.AppendUint32(key, uint32(c))
+			key = binary.LittleEndian.AppendUint32(key, math.Float32bits(v))
+		})
 		at, known := met[string(key)]
 		if !known {
-			at = int32(len(met))
+			if *cells -= int(width); *cells < 0 {
+				return errCells
+			}
+			at = int32(len(firsts))
 			met[string(key)] = at
-			data = append(data, row...)
+			firsts = append(firsts, leaf)
 		}
 		e.Nodes[i].Left = at
 		leaf++
 	}
-	e.Values = mat.NewDense(len(met), int(width), data)
+	e.Values = mat.NewDense(len(firsts), int(width), nil)
+	for i, leaf := range firsts {
+		row := e.Values.RawRowView(i)
+		l.each(e, leaf, func(c int64, v float32) { row[c] = float64(v) })
+	}
 	return nil
+}
+
+// each calls f with the columns and numbers of a leaf that are not zero.
+func (l *leaves) each(e *learn.TreeEnsemble, leaf int, f func(c int64, v float32)) {
+	end := len(l.tree)
+	if leaf+1 < len(l.starts) {
+		end = l.starts[leaf+1]
+	}
+	first := int64(e.Output[l.trees[leaf]])
+	for at := l.starts[leaf]; at < end; at++ {
+		if v := l.weights[at]; v != 0 {
+			f(l.ids[at]-first, v)
+		}
+	}
 }
