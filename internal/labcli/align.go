@@ -132,7 +132,7 @@ func (f *alignFlags) check(cmd *cobra.Command) error {
 func (f *alignFlags) trial(stream bool) error {
 	one := mat.NewDense(1, 1, []float64{1})
 	opt := f.opt
-	opt.Dim, opt.Source = 0, f.source()
+	opt.Dim, opt.Source, opt.Starts = 0, f.source(), min(opt.Starts, 1)
 	if stream {
 		_, err := align.RunStream(f.method, align.Stream{
 			Parties: 2,

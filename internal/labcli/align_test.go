@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -190,6 +191,80 @@ func TestAlignKeepsOtherFiles(t *testing.T) {
 	want := []string{"A1.npy", "A2.npy", "A3.npy", "A4.npy", "G1.npy", "G2.npy", "align.json"}
 	if got := names(t, dir); !slices.Equal(got, want) {
 		t.Errorf("the folder holds %q, want %q", got, want)
+	}
+}
+
+// TestAlignSparesInputs: a file that is read is neither overwritten nor removed,
+// whatever it is called.
+func TestAlignSparesInputs(t *testing.T) {
+	for _, name := range []string{"align.json", "G1.npy", "G4.npy"} {
+		dir := t.TempDir()
+		paths := save(t, dir, normals(4, 20, 3)...)
+		out := filepath.Join(dir, "out")
+		if status, _, stderr := lab(t.Context(), append([]string{"align", "--method", "odc", "--out", out}, paths...)...); status != 0 {
+			t.Fatal(stderr)
+		}
+		input := filepath.Join(out, name)
+		before, err := os.ReadFile(paths[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(input, before, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if name == "align.json" { // the record of four parties is gone
+			if err := os.Remove(filepath.Join(out, "G1.npy")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, stream := range []string{"--stream=false", "--stream"} {
+			status, _, stderr := lab(t.Context(), "align", stream, "--method", "odc", "--out", out, paths[1], input)
+			if status != 1 || !strings.Contains(stderr, name+" would be overwritten") {
+				t.Errorf("%s %s: status %d, %q", name, stream, status, stderr)
+			}
+		}
+		if after, err := os.ReadFile(input); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("%s was changed (%v)", name, err)
+		}
+	}
+}
+
+// TestAlignFolders: what cannot be a folder is named, and folders made for a run
+// that fails are removed again.
+func TestAlignFolders(t *testing.T) {
+	dir := t.TempDir()
+	a := normals(2, 20, 3)
+	a[1].Set(19, 2, math.NaN())
+	paths := save(t, dir, a...)
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "nowhere"), link); err != nil {
+		t.Fatal(err)
+	}
+	for _, stream := range []string{"--stream=false", "--stream"} {
+		run := func(out string, files ...string) string {
+			status, _, stderr := lab(t.Context(), append([]string{"align", stream, "--method", "odc", "--out", out}, files...)...)
+			if status != 1 {
+				t.Errorf("%s: status %d, %q", out, status, stderr)
+			}
+			return stderr
+		}
+		for _, out := range []string{paths[0], filepath.Join(paths[0], "deep"), link} {
+			if got := run(out, paths[0]); !strings.HasSuffix(got, ": not a folder\n") {
+				t.Errorf("%s: %q", out, got)
+			}
+		}
+		run(filepath.Join(dir, "one", "two", "three"), paths...)
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"A1.npy", "A2.npy", "link"}) {
+		t.Errorf("the folder holds %q", got)
+	}
+}
+
+// TestTrialIsShort: the flags are tried without the starts that they ask for.
+func TestTrialIsShort(t *testing.T) {
+	f := alignFlags{method: "gopp", opt: align.Options{Starts: math.MaxInt}}
+	if err := f.trial(false); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -56,7 +56,7 @@ func (f *alignFlags) record(res *align.Result, seconds float64, arrays []array) 
 		files[i] = alignFile{a.path, a.cols}
 	}
 	b, err := json.MarshalIndent(alignRecord{
-		Format: 1, Method: res.Method, Solver: res.Solver, Dim: res.Dim, Target: f.opt.Target, Seed: f.seed,
+		Format: 1, Method: res.Method, Solver: res.Solver, Dim: res.Dim, Target: res.Target, Seed: f.seed,
 		Seconds: seconds, Residual: res.Residual, Objective: res.Objective,
 		Eigenvalues: notNil(res.Eigenvalues), Iterations: res.Iterations, Converged: res.Converged,
 		Ranks: notNil(res.Ranks), Conditions: notNil(res.Conds),

@@ -39,18 +39,18 @@ func openArrays(paths []string) ([]array, error) {
 }
 
 func openArray(path string) (array, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return array{}, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	info, err := os.Stat(path) // before it is opened: to open a pipe is to wait for a writer
 	if err != nil {
 		return array{}, err
 	}
 	if !info.Mode().IsRegular() {
 		return array{}, fmt.Errorf("%s: not a file", path)
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return array{}, err
+	}
+	defer f.Close()
 	h, err := npy.ReadHeader(f)
 	if err != nil {
 		return array{}, inFile(path, err)

@@ -25,6 +25,11 @@ type benchFlags struct {
 	floor, json                bool
 }
 
+const (
+	mostBytes  = 256 << 30 // of all A_i: more than a machine has
+	mostRepeat = 1_000_000
+)
+
 func benchCommand(stdout io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
@@ -85,6 +90,12 @@ func (f *benchFlags) check() error {
 	}
 	if f.dim > f.rows {
 		return cli.Usagef("--dim is %d, more than the %d anchor rows of --rows", f.dim, f.rows)
+	}
+	if bytes := 8 * float64(f.dim) * float64(f.rows) * float64(f.parties); bytes > mostBytes {
+		return cli.Usagef("--rows %d, --dim %d and --parties %d take %.3g bytes, at most %.3g are made", f.rows, f.dim, f.parties, bytes, float64(mostBytes))
+	}
+	if f.repeat > mostRepeat {
+		return cli.Usagef("--repeat is %d, must be %d or less", f.repeat, mostRepeat)
 	}
 	trial := alignFlags{method: f.method, opt: align.Options{Solver: f.solver}}
 	if err := trial.trial(false); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,6 +95,11 @@ func TestBenchAlign(t *testing.T) {
 		}
 		if runtime.GOOS == "linux" && r.PeakRSS < 1<<20 {
 			t.Errorf("%s: peak memory %d bytes", method, r.PeakRSS)
+		}
+	}
+	for flag, value := range map[string]string{"--rows": "99999999999", "--parties": "9000000000000000000", "--repeat": "9000000000000000000"} {
+		if status, _, stderr := lab(t.Context(), "bench", "align", "--method", "odc", flag, value); status != 2 || !strings.Contains(stderr, flag) {
+			t.Errorf("%s %s: status %d, %s", flag, value, status, stderr)
 		}
 	}
 	if status, _, stderr := lab(t.Context(), "bench", "align", "--method", "odc", "--solver", "fast"); status != 2 {

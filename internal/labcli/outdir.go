@@ -23,21 +23,41 @@ func outName(i int) string { return fmt.Sprintf("G%d.npy", i+1) }
 // inside of it and put in place by commit.
 type outDir struct {
 	dir, tmp string
-	made     bool // the folder was not there before
+	made     []string // folders that were not there before, the innermost first
+	earlier  int      // G_i of the record that is there
 }
 
-// newOutDir makes the folder if need be. It refuses to write over an input.
+// newOutDir makes the folder if need be. It refuses to write over an input, or to
+// remove one.
 func newOutDir(dir string, inputs []array) (*outDir, error) {
 	o := &outDir{dir: dir}
-	if err := os.Mkdir(dir, 0o777); err == nil {
-		o.made = true
-	} else if !errors.Is(err, os.ErrExist) {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return nil, err
+	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+		info, err := os.Stat(d)
+		if err == nil && info.IsDir() || d == filepath.Dir(d) {
+			break
+		}
+		_, there := os.Lstat(d)
+		switch {
+		case there == nil: // a file, or a link to nothing
+			return nil, fmt.Errorf("%s: not a folder", d)
+		case errors.Is(err, os.ErrNotExist):
+			o.made = append(o.made, d)
 		}
 	}
-	for i := range inputs {
-		there, err := os.Stat(filepath.Join(dir, outName(i)))
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		o.abandon()
+		return nil, err
+	}
+	names := []string{recordFile}
+	var earlier alignRecord
+	if b, err := os.ReadFile(filepath.Join(dir, recordFile)); err == nil && json.Unmarshal(b, &earlier) == nil {
+		o.earlier = len(earlier.Files) // else not a record: no result of ours to remove
+	}
+	for i := range max(len(inputs), o.earlier) {
+		names = append(names, outName(i))
+	}
+	for _, name := range names {
+		there, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {
 			continue
 		}
@@ -48,11 +68,11 @@ func newOutDir(dir string, inputs []array) (*outDir, error) {
 		}
 	}
 	var err error
-	o.tmp, err = os.MkdirTemp(dir, "align.partial-")
-	if err != nil && o.made {
-		os.Remove(dir)
+	if o.tmp, err = os.MkdirTemp(dir, "align.partial-"); err != nil {
+		o.abandon()
+		return nil, err
 	}
-	return o, err
+	return o, nil
 }
 
 // put writes G_i. It may be called by several goroutines at once.
@@ -72,16 +92,10 @@ func (o *outDir) put(i int, g *mat.Dense) (err error) {
 // alignment of more parties are removed.
 func (o *outDir) commit(n int, record []byte) error {
 	path := filepath.Join(o.dir, recordFile)
-	var earlier alignRecord
-	if b, err := os.ReadFile(path); err == nil {
-		if json.Unmarshal(b, &earlier) != nil {
-			earlier = alignRecord{} // not a record: no result of ours to remove
-		}
-		if err := os.Remove(path); err != nil {
-			return err
-		}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
-	for i := n; i < len(earlier.Files); i++ {
+	for i := n; i < o.earlier; i++ {
 		if err := os.Remove(filepath.Join(o.dir, outName(i))); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -94,7 +108,7 @@ func (o *outDir) commit(n int, record []byte) error {
 	if err := durable.WriteFile(path, record, 0o644); err != nil {
 		return err
 	}
-	o.made = false
+	o.made = nil
 	return os.Remove(o.tmp)
 }
 
@@ -104,7 +118,7 @@ func (o *outDir) abandon() {
 		return
 	}
 	os.RemoveAll(o.tmp)
-	if o.made {
-		os.Remove(o.dir)
+	for _, d := range o.made {
+		os.Remove(d) // unless something is in it
 	}
 }

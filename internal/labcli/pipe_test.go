@@ -1,0 +1,24 @@
+//go:build unix
+
+package labcli
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestAlignDoesNotWaitForAPipe: nobody may ever write to it, and an open that
+// waits cannot be interrupted.
+func TestAlignDoesNotWaitForAPipe(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe.npy")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, _, stderr := lab(t.Context(), "align", "--method", "ls", "--out", filepath.Join(dir, "out"), pipe)
+	if status != 1 || !strings.Contains(stderr, "pipe.npy: not a file") {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+}
