@@ -84,28 +84,25 @@ func generalised(in *input, name string, d, usual int, spectral func([]float64))
 	res := &Result{Method: name, Dim: d, Target: Identity}
 	var q quadratic
 	q, res.Solver = newQuadratic(in, d, solver)
-	starts := []string{"spectral"}
-	if opt.Init != nil {
-		starts[0] = "given"
-	}
-	for k := range max(0, further) {
-		starts = append(starts, fmt.Sprintf("random %d", k+1))
-	}
 	src := opt.source()
 	var best *powered
-	for k, start := range starts {
+	for k := 0; k <= max(0, further); k++ {
 		var m *mat.Dense
+		var start string
 		switch {
 		case k > 0:
+			start = fmt.Sprintf("random %d", k)
 			m = mat.NewDense(in.sum, d, nil)
 			for i, l := range in.cols {
 				in.block(m, i).Copy(manifold.New(l, d).Random(src))
 			}
 		case opt.Init != nil:
+			start = "given"
 			if m, err = in.given(opt.Init, d); err != nil {
 				return nil, err
 			}
 		default:
+			start = "spectral"
 			if m, err = res.spectral(in, q, spectral); err != nil {
 				return nil, err
 			}
