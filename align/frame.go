@@ -12,6 +12,8 @@ import (
 type frame struct {
 	q *mat.Dense // a × r; nil where A_i T is orthonormal enough and not put together
 	t *mat.Dense // l_i × r; nil for rank 0
+
+	gram *mat.Dense // between take and find
 }
 
 // simpleCond is the condition number of A_i up to which Cholesky once is enough:
@@ -27,18 +29,26 @@ func identity(n int) *mat.Dense {
 	return m
 }
 
-// orthonormalFrame returns a basis of the span of a (a × l) with rank and
-// condition number. It comes from Cholesky of AᵀA, twice (CholeskyQR2, Yamamoto et
-// al. 2015), which is orthonormal to eps where a is well conditioned, once where it
-// is very well conditioned, and from the singular value decomposition otherwise.
-// The cost is O(a l²).
-func orthonormalFrame(a *mat.Dense) (f frame, rank int, cond float64, err error) {
+// take computes AᵀA of a (a × l) and returns its trace, ‖A‖_F².
+func (f *frame) take(a *mat.Dense) float64 {
+	f.gram = mul(a.T(), a)
+	return mat.Trace(f.gram)
+}
+
+// find finds a basis of the span of the a that was taken, with rank and condition
+// number. It comes from Cholesky of AᵀA, twice (CholeskyQR2, Yamamoto et al. 2015),
+// which is orthonormal to eps where a is well conditioned, once where it is very
+// well conditioned, and from the singular value decomposition otherwise. The cost
+// is O(a l²).
+func (f *frame) find(a *mat.Dense) (rank int, cond float64, err error) {
 	rows, l := a.Dims()
-	t := identity(l)
-	if r, ok := cholesky(mul(a.T(), a), choleskyLimit); ok {
+	t, gram := identity(l), f.gram
+	f.gram = nil
+	if r, ok := cholesky(gram, choleskyLimit); ok {
 		r.right(t)
 		if r.cond <= simpleCond {
-			return frame{nil, t}, l, r.cond, nil
+			f.t = t
+			return l, r.cond, nil
 		}
 		q := mat.DenseCopyOf(a)
 		r.right(q)
@@ -46,16 +56,17 @@ func orthonormalFrame(a *mat.Dense) (f frame, rank int, cond float64, err error)
 		if again, ok := cholesky(mul(q.T(), q), 2*float64(l*l)); ok {
 			again.right(q)
 			again.right(t)
-			return frame{q, t}, l, r.cond, nil
+			f.q, f.t = q, t
+			return l, r.cond, nil
 		}
 	}
 	u, s, v, err := linalg.SVD(a)
 	if err != nil {
-		return frame{}, 0, 0, err
+		return 0, 0, err
 	}
 	rank = linalg.NumericalRank(s, rows, l, 0)
 	if rank == 0 {
-		return frame{}, 0, 0, nil
+		return 0, 0, nil
 	}
 	t = mat.DenseCopyOf(v.Slice(0, l, 0, rank))
 	inverse := make([]float64, rank)
@@ -63,7 +74,8 @@ func orthonormalFrame(a *mat.Dense) (f frame, rank int, cond float64, err error)
 		inverse[j] = 1 / s[j]
 	}
 	scaleColumns(t, inverse)
-	return frame{mat.DenseCopyOf(u.Slice(0, rows, 0, rank)), t}, rank, s[0] / s[rank-1], nil
+	f.q, f.t = mat.DenseCopyOf(u.Slice(0, rows, 0, rank)), t
+	return rank, s[0] / s[rank-1], nil
 }
 
 // whiten returns T (l × r) with TᵀKT = I for the Gram matrix k (l × l, overwritten)

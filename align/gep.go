@@ -75,8 +75,10 @@ func GEP(a []*mat.Dense, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := in.squares(); err != nil {
-		return nil, err
+	if solver == solverDirect { // the others look at each A_i when they orthonormalise it
+		if _, err := in.squares(); err != nil {
+			return nil, err
+		}
 	}
 	if solver == "" {
 		solver = solverQR
@@ -121,8 +123,11 @@ func GEP(a []*mat.Dense, opt Options) (*Result, error) {
 func (res *Result) byQR(in *input, solver string) (s []float64, err error) {
 	frames := make([]frame, len(in.a))
 	err = in.each(func(i int) error {
+		if err := in.finite(i, frames[i].take(in.a[i])); err != nil {
+			return err
+		}
 		var err error
-		frames[i], res.Ranks[i], res.Conds[i], err = orthonormalFrame(in.a[i])
+		res.Ranks[i], res.Conds[i], err = frames[i].find(in.a[i])
 		if err != nil {
 			return fmt.Errorf("align: A_%d: %v", i+1, err)
 		}

@@ -18,14 +18,14 @@ import (
 // not mean a lower residual.
 const (
 	thin        = 2 // times as long as the flops of WWᵀ take those of products with few columns
-	oversample  = 10
+	oversample  = 6
 	blocksOfLS  = 2
 	blocksOfGEP = 4
 )
 
 // krylov returns approximate top d left singular vectors and values of W by a
 // randomized block Krylov method (Musco, Musco 2015; Halko, Martinsson, Tropp
-// 2011 for the random start): with Ω an L × k matrix of random signs, k = d + 10 or a
+// 2011 for the random start): with Ω an L × k matrix of random signs, k = d + 6 or a
 // little more, and B = WWᵀ, an orthonormal basis Q of
 //
 //	[WΩ, BWΩ, …, B^{n−1}WΩ],  n = in.blocks
@@ -44,7 +44,7 @@ const (
 // more than half of the space: the small eigenproblem is then hardly smaller than
 // the exact one.
 func (in *input) krylov(d int) (*ritz, error) {
-	width := min((d+oversample+15)/16*16, in.rows) // full vectors
+	width := min((d+oversample+7)/8*8, in.rows) // full vectors
 	blocks := in.blocks
 	for in.rows > 256 && blocks > in.blocks/2 && 2*blocks*width > in.rows {
 		blocks--
