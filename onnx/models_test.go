@@ -483,6 +483,47 @@ func TestGaps(t *testing.T) {
 	}
 }
 
+// TestSharing: graphs that share their trees are used side by side (the race
+// detector looks on).
+func TestSharing(t *testing.T) {
+	src := rand.New(rand.NewPCG(5, 4))
+	x, y := drawn(src, 100, 3, 2)
+	m, err := learn.Forest{Trees: 5}.Fit(context.Background(), x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := FromModel(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := g.Run(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs := make(chan error)
+	for _, f := range []func() (*Graph, error){
+		func() (*Graph, error) { return g, nil },
+		func() (*Graph, error) { return g.WithMeta(Meta{Study: "x"}) },
+		func() (*Graph, error) { return Assemble(Front{Scale: []float64{1, 1, 1}}, g) },
+	} {
+		go func() {
+			h, err := f()
+			if err == nil {
+				var out Output
+				if out, err = h.Run(x); err == nil && !mat.Equal(out.Scores, want.Scores) {
+					err = fmt.Errorf("%v scores otherwise", h)
+				}
+			}
+			errs <- err
+		}()
+	}
+	for range 3 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestForestTime: 100 trees score 10,000 rows within a second, with room for a
 // busy machine: some 20 million comparisons.
 func TestForestTime(t *testing.T) {
