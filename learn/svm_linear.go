@@ -58,7 +58,8 @@ func (l LinearSVM) check() error {
 }
 
 // Fit learns classes or numbers; the model is a [Linear]. A fit that ran out of
-// passes has the status IterationLimit.
+// passes has the status IterationLimit. It is an error if the squared length of a
+// row overflows.
 func (l LinearSVM) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -72,6 +73,9 @@ func (l LinearSVM) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, erro
 		row := wide.RawRowView(i)
 		copy(row, x.RawRowView(i))
 		row[d] = 1
+	}
+	if err := checkLengths(wide); err != nil {
+		return nil, err
 	}
 	p := smo.LinearProblem{X: wide, C: l.C, Regression: !y.Classification(), Epsilon: l.Epsilon, Tol: l.Tol, MaxIter: l.MaxIter}
 	if p.C == 0 {

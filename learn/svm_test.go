@@ -2,128 +2,18 @@ package learn_test
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
+	"runtime"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"concord/learn"
 )
-
-type knownSVM struct {
-	Name      string
-	X         [][]float64
-	Labels    []int
-	Classes   int
-	Values    []float64
-	C, Gamma  float64
-	Epsilon   float64
-	Scores    [][]float64
-	Predicted []int
-	Vectors   int
-}
-
-func (k knownSVM) target() learn.Target {
-	if k.Values != nil {
-		return learn.Target{Values: mat.NewDense(len(k.Values), 1, k.Values)}
-	}
-	return learn.Target{Classes: names(k.Classes), Labels: k.Labels}
-}
-
-func readSVM(t *testing.T) (kernel, linear []knownSVM) {
-	t.Helper()
-	data, err := os.ReadFile("testdata/svm.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var k struct{ Kernel, Linear []knownSVM }
-	if err := json.Unmarshal(data, &k); err != nil {
-		t.Fatal(err)
-	}
-	if len(k.Kernel) != 7 || len(k.Linear) != 7 {
-		t.Fatalf("%d and %d cases, want 7 and 7", len(k.Kernel), len(k.Linear))
-	}
-	return k.Kernel, k.Linear
-}
-
-func fitModel(t *testing.T, l learn.Learner, x *mat.Dense, y learn.Target) learn.Model {
-	t.Helper()
-	m, err := l.Fit(t.Context(), x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func apart(a, b *mat.Dense) float64 {
-	var d mat.Dense
-	d.Sub(a, b)
-	return max(mat.Max(&d), -mat.Min(&d))
-}
-
-// TestSVMKnown compares with libsvm, both solved to 1e-9, by the present way and
-// the harder ones: without shrinking and with a cache of three rows.
-func TestSVMKnown(t *testing.T) {
-	kernel, _ := readSVM(t)
-	for _, k := range kernel {
-		x := dense(k.X)
-		for _, variant := range []learn.SVM{{}, {NoShrinking: true}, {Cache: 1}} {
-			l := variant
-			l.C, l.Gamma, l.Epsilon, l.Tol = k.C, k.Gamma, k.Epsilon, 1e-9
-			m := fitModel(t, l, x, k.target()).(*learn.KernelMachine)
-			if err := m.Check(); err != nil {
-				t.Errorf("%s: %v", k.Name, err)
-			}
-			s, err := m.Scores(x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			// Kernel values are kept in 32 bits on both sides: 6e-8 of a sum of C's.
-			if d := apart(s, dense(k.Scores)); d > 2e-5 {
-				t.Errorf("%s, %+v: scores differ by %g", k.Name, variant, d)
-			}
-			if n, _ := m.Vectors.Dims(); k.Values != nil && n != k.Vectors || k.Classes == 2 && n != k.Vectors {
-				t.Errorf("%s: %d support vectors, libsvm has %d", k.Name, n, k.Vectors)
-			}
-			for i, c := range learn.Predicted(s) {
-				if k.Values == nil && c != k.Predicted[i] {
-					t.Errorf("%s: row %d is class %d, libsvm says %d", k.Name, i+1, c, k.Predicted[i])
-				}
-			}
-			if !m.Report().Good() {
-				t.Errorf("%s: %+v", k.Name, m.Report())
-			}
-		}
-	}
-}
-
-// TestLinearSVMKnown compares with liblinear. Both end near the one solution.
-func TestLinearSVMKnown(t *testing.T) {
-	_, linear := readSVM(t)
-	for _, k := range linear {
-		x := dense(k.X)
-		l := learn.LinearSVM{C: k.C, Epsilon: k.Epsilon, Tol: 1e-9, MaxIter: 1_000_000}
-		m := fitModel(t, l, x, k.target())
-		s, err := m.Scores(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := apart(s, dense(k.Scores)); d > 1e-4 {
-			t.Errorf("%s: scores differ by %g", k.Name, d)
-		}
-		if !m.Report().Good() {
-			t.Errorf("%s: %+v", k.Name, m.Report())
-		}
-		again, err := fitModel(t, l, x, k.target()).Scores(x)
-		if err != nil || !mat.Equal(s, again) {
-			t.Errorf("%s: one seed, two models (%v)", k.Name, err)
-		}
-	}
-}
 
 // ring has class 0 within a circle and class 1 around it, which no line parts.
 func ring(n int, seed uint64) (*mat.Dense, learn.Target) {
@@ -172,9 +62,8 @@ func TestSVMConditions(t *testing.T) {
 		}
 	}
 	right := 0
-	for i, p := range learn.Predicted(d) {
-		_ = p
-		if (d.At(i, 0) > 0) == (y.Labels[i] == 0) {
+	for i, label := range y.Labels {
+		if (d.At(i, 0) > 0) == (label == 0) {
 			right++
 		}
 	}
@@ -183,36 +72,253 @@ func TestSVMConditions(t *testing.T) {
 	}
 }
 
-// TestSVMRefuses: what nothing can be learned from, and settings out of range.
+// three has classes 0, 1 and 2 around the corners of a triangle, mixed at the
+// borders, and numbers that go with them.
+func three(n int, seed uint64) (*mat.Dense, learn.Target, learn.Target) {
+	src := rand.New(rand.NewPCG(seed, 1))
+	x, labels, values := mat.NewDense(n, 3, nil), make([]int, n), mat.NewDense(n, 2, nil)
+	for i := range n {
+		labels[i] = src.IntN(3)
+		for j := range 3 {
+			v := src.NormFloat64()
+			if j == labels[i] {
+				v += 1.5
+			}
+			x.Set(i, j, v)
+		}
+		values.SetRow(i, []float64{math.Sin(x.At(i, 0)), x.At(i, 1) * x.At(i, 2)})
+	}
+	return x, learn.Target{Classes: names(3), Labels: labels}, learn.Target{Values: values}
+}
+
+// TestSVMOrder: the order of the rows does not matter. Each machine of n rows,
+// solved to tol, is within √(2 n C tol) of the one w, and its scores too; the
+// offset, a mean of such differences, as much again. The votes and shares of the
+// classes move by no more than the decisions, or the row is at a border.
+func TestSVMOrder(t *testing.T) {
+	const n, tol = 200, 1e-10
+	allowed := 4 * math.Sqrt(2*n*tol)
+	x, classes, numbers := three(n, 5)
+	order := rand.New(rand.NewPCG(9, 9)).Perm(n)
+	mixed := mat.NewDense(n, 3, nil)
+	mixedClasses := learn.Target{Classes: classes.Classes, Labels: make([]int, n)}
+	mixedNumbers := learn.Target{Values: mat.NewDense(n, 2, nil)}
+	for i, from := range order {
+		mixed.SetRow(i, x.RawRowView(from))
+		mixedClasses.Labels[i] = classes.Labels[from]
+		mixedNumbers.Values.SetRow(i, numbers.Values.RawRowView(from))
+	}
+	l := learn.SVM{Tol: tol}
+	for _, y := range [][2]learn.Target{{classes, mixedClasses}, {numbers, mixedNumbers}} {
+		a, err := fitModel(t, l, x, y[0]).(*learn.KernelMachine).Decisions(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := fitModel(t, l, mixed, y[1]).(*learn.KernelMachine).Decisions(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := apart(a, b); d > allowed {
+			t.Errorf("classes %t: decisions differ by %g, want at most %g", y[0].Classification(), d, allowed)
+		}
+	}
+}
+
+// TestSVMThreads: the number of threads does not change a bit, of one machine
+// with long kernel rows or of several.
+func TestSVMThreads(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	long, two := ring(2600, 6)
+	x, classes, numbers := three(300, 6)
+	one := learn.Target{Values: mat.DenseCopyOf(numbers.Values.Slice(0, 300, 0, 1))}
+	for _, c := range []struct {
+		name string
+		l    learn.Learner
+		x    *mat.Dense
+		y    learn.Target
+	}{
+		{"two classes", learn.SVM{Tol: 0.5}, long, two}, {"three classes", learn.SVM{}, x, classes}, {"numbers", learn.SVM{}, x, numbers},
+		{"one number", learn.SVM{}, x, one}, {"linear, three classes", learn.LinearSVM{}, x, classes}, {"linear, numbers", learn.LinearSVM{}, x, numbers},
+	} {
+		var want *mat.Dense
+		var report learn.Report
+		for _, threads := range []int{1, 2, 3} {
+			runtime.GOMAXPROCS(threads)
+			m := fitModel(t, c.l, c.x, c.y)
+			s := scoresOf(t, m, c.x)
+			if want == nil {
+				want, report = s, m.Report()
+			}
+			if !mat.Equal(s, want) || m.Report() != report {
+				t.Errorf("%s: another model with %d threads", c.name, threads)
+			}
+		}
+	}
+}
+
+// TestSVMProgress: one machine tells its steps, several how many are done, and a
+// linear one its passes; a listener may cancel the fit.
+func TestSVMProgress(t *testing.T) {
+	x, classes, numbers := three(400, 8)
+	one := learn.Target{Values: mat.DenseCopyOf(numbers.Values.Slice(0, 400, 1, 2))}
+	for stage, c := range map[string]struct {
+		l    learn.Learner
+		y    learn.Target
+		last int
+	}{
+		"machines": {learn.SVM{}, classes, 3},
+		"steps":    {learn.SVM{C: 20, Epsilon: 0.01}, one, 1000},
+		"passes":   {learn.LinearSVM{}, one, 2},
+	} {
+		last := 0
+		ctx := learn.OnProgress(t.Context(), func(p learn.Progress) {
+			if p.Stage == stage {
+				last = max(last, p.Done)
+			}
+		})
+		if _, err := c.l.Fit(ctx, x, c.y); err != nil || last < c.last {
+			t.Errorf("%s: told of %d, want at least %d (%v)", stage, last, c.last, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ctx = learn.OnProgress(ctx, func(p learn.Progress) {
+			if p.Stage == stage {
+				cancel()
+			}
+		})
+		// The last of several machines may be done when it tells.
+		if _, err := c.l.Fit(ctx, x, c.y); !errors.Is(err, context.Canceled) && (stage != "machines" || err != nil) {
+			t.Errorf("%s: cancelled, error %v", stage, err)
+		}
+		cancel()
+	}
+}
+
+// TestSVMFar: rows a long way off, or so far that squares overflow, have kernel
+// value 0 and the score of the offset; and a far row does not harm the others.
+func TestSVMFar(t *testing.T) {
+	x, y := ring(100, 5)
+	m := fitModel(t, learn.SVM{}, x, y).(*learn.KernelMachine)
+	d, err := m.Decisions(mat.NewDense(3, 2, []float64{1e6, 0, -1e200, 1e200, math.MaxFloat64, -math.MaxFloat64}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if d.At(i, 0) != m.Intercept[0] {
+			t.Errorf("row %d is scored %g, want the offset %g", i+1, d.At(i, 0), m.Intercept[0])
+		}
+	}
+	// A row of which the others see nothing makes the same machine however far it
+	// is, though at 2³⁰ it moves the mean so that products would leave no digit.
+	near, labels := mat.NewDense(100, 2, nil), append([]int{0}, y.Labels...)
+	near.Apply(func(i, j int, _ float64) float64 {
+		return math.Round(x.At(i, j)*1024) / 1024 // few digits: exact wherever the mean is
+	}, near)
+	var want *mat.Dense
+	for _, far := range []float64{1 << 10, 1 << 30} {
+		all := mat.NewDense(101, 2, nil)
+		all.SetRow(0, []float64{far, far})
+		all.Slice(1, 101, 0, 2).(*mat.Dense).Copy(near)
+		m := fitModel(t, learn.SVM{Gamma: 2, Tol: 1e-9}, all, learn.Target{Classes: y.Classes, Labels: labels}).(*learn.KernelMachine)
+		if d, err = m.Decisions(near); err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = d
+		}
+		// Kernel values are kept in 32 bits: 6e-8 of a sum of a hundred C's.
+		if diff := apart(d, want); diff > 6e-6 {
+			t.Errorf("a row at %g: decisions differ by %g", far, diff)
+		}
+	}
+}
+
+// TestSVMRefuses: what nothing can be learned from, and settings out of range, by
+// errors that say what it is.
 func TestSVMRefuses(t *testing.T) {
 	x, y := ring(20, 1)
-	bad := mat.DenseCopyOf(x)
+	bad, huge := mat.DenseCopyOf(x), mat.DenseCopyOf(x)
 	bad.Set(3, 1, math.NaN())
+	huge.Set(4, 0, 1e200)
 	one := learn.Target{Classes: y.Classes, Labels: make([]int, 20)}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
 	for _, l := range []learn.Learner{learn.SVM{}, learn.LinearSVM{}} {
-		for name, try := range map[string]func() error{
-			"NaN":       func() error { _, err := l.Fit(t.Context(), bad, y); return err },
-			"one class": func() error { _, err := l.Fit(t.Context(), x, one); return err },
-			"no rows":   func() error { _, err := l.Fit(t.Context(), &mat.Dense{}, y); return err },
-			"cancelled": func() error {
-				ctx, cancel := context.WithCancel(t.Context())
-				cancel()
-				_, err := l.Fit(ctx, x, y)
-				return err
-			},
+		for _, c := range []struct {
+			ctx  context.Context
+			x    *mat.Dense
+			y    learn.Target
+			want string
+		}{
+			{t.Context(), bad, y, "row 4, column 2"},
+			{t.Context(), huge, y, "overflows"},
+			{t.Context(), x, one, "want at least two classes"},
+			{t.Context(), &mat.Dense{}, y, "no rows"},
+			{t.Context(), x, learn.Target{}, "neither"},
+			{cancelled, x, y, context.Canceled.Error()},
 		} {
-			if try() == nil {
-				t.Errorf("%s: %s is no error", l.Name(), name)
+			if _, err := l.Fit(c.ctx, c.x, c.y); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: error %v, want one with %q", l.Name(), err, c.want)
 			}
 		}
 		m := fitModel(t, l, x, y)
-		if _, err := m.Scores(mat.NewDense(2, 3, nil)); err == nil {
-			t.Errorf("%s: three columns are no error", l.Name())
+		for _, wrong := range []*mat.Dense{mat.NewDense(2, 3, nil), nil, bad} {
+			if _, err := m.Scores(wrong); err == nil {
+				t.Errorf("%s: scores of a wrong matrix are no error", l.Name())
+			}
 		}
 	}
-	for _, l := range []learn.Learner{learn.SVM{C: -1}, learn.SVM{Gamma: math.NaN()}, learn.SVM{Tol: math.Inf(1)}, learn.LinearSVM{C: -2}, learn.LinearSVM{MaxIter: -1}} {
-		if _, err := l.Fit(t.Context(), x, y); err == nil {
-			t.Errorf("%+v is no error", l)
+	many := learn.Target{Classes: names(1500), Labels: y.Labels}
+	if _, err := (learn.SVM{}).Fit(t.Context(), x, many); err == nil || !strings.Contains(err.Error(), "1500 classes") {
+		t.Errorf("1500 classes: error %v", err)
+	}
+	for _, c := range []struct {
+		l    learn.Learner
+		want string
+	}{
+		{learn.SVM{C: -1}, "C of svm is -1"}, {learn.SVM{Gamma: math.NaN()}, "Gamma"}, {learn.SVM{Tol: math.Inf(1)}, "Tol"}, {learn.SVM{Epsilon: -1}, "Epsilon"},
+		{learn.SVM{Cache: -1}, "Cache"}, {learn.SVM{MaxIter: -1}, "MaxIter"},
+		{learn.LinearSVM{C: -2}, "C of svm-linear is -2"}, {learn.LinearSVM{MaxIter: -1}, "MaxIter"}, {learn.LinearSVM{Epsilon: math.NaN()}, "Epsilon"}, {learn.LinearSVM{Tol: -1}, "Tol"},
+	} {
+		if _, err := c.l.Fit(t.Context(), x, y); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v, want one with %q", c.l, err, c.want)
+		}
+	}
+}
+
+// TestKernelMachineCheck: a machine whose parts do not fit together is refused, by
+// Check and before it scores.
+func TestKernelMachineCheck(t *testing.T) {
+	x, y, _ := three(60, 1)
+	for name, spoil := range map[string]func(m *learn.KernelMachine){
+		"no inputs":        func(m *learn.KernelMachine) { m.Columns = 0 },
+		"other inputs":     func(m *learn.KernelMachine) { m.Columns = 2 },
+		"no vectors":       func(m *learn.KernelMachine) { m.Vectors = nil },
+		"few coefficients": func(m *learn.KernelMachine) { m.Coef = mat.NewDense(1, 3, nil) },
+		"few intercepts":   func(m *learn.KernelMachine) { m.Intercept = m.Intercept[:2] },
+		"no machine":       func(m *learn.KernelMachine) { m.Intercept, m.Vectors, m.Coef = nil, nil, nil },
+		"gamma 0":          func(m *learn.KernelMachine) { m.Gamma = 0 },
+		"gamma NaN":        func(m *learn.KernelMachine) { m.Gamma = math.NaN() },
+		"short centre":     func(m *learn.KernelMachine) { m.Centre = nil },
+		"other pairs":      func(m *learn.KernelMachine) { m.Pairs[1] = [2]int{2, 0} },
+		"few pairs":        func(m *learn.KernelMachine) { m.Pairs = m.Pairs[:2] },
+		"more classes":     func(m *learn.KernelMachine) { m.Levels = names(4) },
+		"fewer classes":    func(m *learn.KernelMachine) { m.Levels = names(2) },
+		"pairs of none":    func(m *learn.KernelMachine) { m.Levels = nil },
+		"NaN intercept":    func(m *learn.KernelMachine) { m.Intercept[1] = math.NaN() },
+		"Inf centre":       func(m *learn.KernelMachine) { m.Centre[1] = math.Inf(1) },
+		"NaN vector":       func(m *learn.KernelMachine) { m.Vectors.Set(1, 1, math.NaN()) },
+		"Inf coefficient":  func(m *learn.KernelMachine) { m.Coef.Set(0, 2, math.Inf(-1)) },
+	} {
+		m := fitModel(t, learn.SVM{}, x, y).(*learn.KernelMachine)
+		if err := m.Check(); err != nil {
+			t.Fatal(err)
+		}
+		spoil(m)
+		if m.Check() == nil {
+			t.Errorf("%s passes", name)
+		}
+		if _, err := m.Scores(x); err == nil {
+			t.Errorf("%s: scores", name)
 		}
 	}
 }
@@ -249,6 +355,10 @@ func TestSVMOddData(t *testing.T) {
 			for i, p := range learn.Predicted(s) {
 				if name == "empty class" && p == 2 {
 					t.Errorf("%s: row %d is of the class without rows", l.Name(), i+1)
+				}
+				// A class of one row wins its pairs there: K is 1 for it alone.
+				if name == "classes of one" && l.Name() == "svm" && p != c.y.Labels[i] {
+					t.Errorf("row %d is of the class %d", i+1, p)
 				}
 			}
 		}
