@@ -111,6 +111,9 @@ func (r Ridge) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) {
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("learn: ridge overflows, scale the columns of x or y down: %v", err)
 	}
+	if math.IsInf(report.Objective, 0) {
+		return nil, fmt.Errorf("learn: ridge's sum of squares overflows, scale y down")
+	}
 	return m, nil
 }
 
@@ -154,7 +157,9 @@ func bySVD(x, y *mat.Dense, alpha float64, report *Report) (*mat.Dense, error) {
 		if si > least {
 			factor = 1 / (si + alpha/si)
 			report.Rank++
-			report.Condition = (s[0]*s[0] + alpha) / (si*si + alpha)
+			root := math.Sqrt(alpha)
+			ratio := math.Hypot(s[0], root) / math.Hypot(si, root) // squares could overflow
+			report.Condition = ratio * ratio
 		}
 		row := uy.RawRowView(i)
 		for j := range row {

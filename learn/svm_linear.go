@@ -147,5 +147,8 @@ func (l LinearSVM) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, erro
 			m.Fitted.Status = IterationLimit
 		}
 	}
+	if math.IsInf(m.Fitted.Objective, 0) || math.IsInf(m.Fitted.Gradient, 0) {
+		return nil, fmt.Errorf("learn: the losses of svm-linear overflow, scale the numbers to learn down")
+	}
 	return m, nil
 }

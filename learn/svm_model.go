@@ -290,5 +290,8 @@ func (m *KernelMachine) collect(x *mat.Dense, fitted []machine) error {
 			m.Fitted.Status = IterationLimit
 		}
 	}
+	if math.IsInf(m.Fitted.Objective, 0) {
+		return fmt.Errorf("learn: the losses of svm overflow, scale the numbers to learn down")
+	}
 	return nil
 }
