@@ -12,6 +12,9 @@ import (
 	"concord/study"
 )
 
+// rowOperators are those that only graphs of models with training rows have.
+var rowOperators = []string{"Exp", "TopK", "Gather"}
+
 // Accept joins what came back with what stayed into one graph from raw features
 // to scores and class:
 //
@@ -21,6 +24,11 @@ import (
 // G (l × d) and h (of d inputs) the analyst's. F and G are multiplied before
 // they are rounded to float32, but who knows G, as the analyst does, computes F
 // from the product: the graph stays where F stays.
+//
+// Under dc an h with an operator that only models made of training rows have (a
+// kernel, or a search for neighbours) is refused: with F G of its own a party
+// could turn the rows of the others back. That keeps mistakes out, not an analyst
+// who hides rows in weights.
 //
 // The errors say which shape of what came back does not fit.
 func Accept(c *study.Contract, hash study.Hash, f *basis.Basis, g *mat.Dense, h *onnx.Graph) (*onnx.Graph, error) {
@@ -34,6 +42,13 @@ func Accept(c *study.Contract, hash study.Hash, f *basis.Basis, g *mat.Dense, h 
 	}
 	if want := max(1, len(c.Label.Levels)); h.Outputs() != want {
 		return nil, fmt.Errorf("party: the model gives %d scores, the contract's label has %d", h.Outputs(), want)
+	}
+	if c.Protocol == "dc" {
+		for _, op := range h.Operators() {
+			if slices.Contains(rowOperators, op) {
+				return nil, fmt.Errorf("party: the model has the operator %s, as models that contain training rows have; under dc none is accepted", op)
+			}
+		}
 	}
 	if err := linalg.CheckFinite(g); err != nil {
 		return nil, fmt.Errorf("party: G: %w", err)

@@ -277,3 +277,37 @@ func TestContractKindsExist(t *testing.T) {
 		t.Errorf("a contract allows %d anchor elements, a party makes %d", study.MaxAnchorElements, anchor.MaxElements)
 	}
 }
+
+// TestAcceptRefusesRows: no model that contains training rows is taken under dc.
+func TestAcceptRefusesRows(t *testing.T) {
+	c := contract(t, "svd", "orthonormal")
+	tab := read(t, c, csv(60, rand.New(rand.NewPCG(5, 6))))
+	made, err := party.Prepare(c, tab, seed(t), rand.NewChaCha8([32]byte{2}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := mat.NewDense(2, 2, []float64{1, 0, 0, 1})
+	y := learn.Target{Classes: c.Label.Levels, Labels: tab.Labels()}
+	for _, kind := range learn.Kinds() {
+		learner, err := learn.New(learn.Spec{Kind: kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := learner.Fit(t.Context(), made.Basis.Project(tab.Standardised()), y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		graph, err := onnx.FromModel(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = party.Accept(c, study.Hash{}, made.Basis, g, graph)
+		if learner.CarriesRows() {
+			if err == nil || !strings.Contains(err.Error(), "training rows") {
+				t.Errorf("%s: error is %v, want a refusal", kind, err)
+			}
+		} else if err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
