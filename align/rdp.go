@@ -180,23 +180,31 @@ func (p *penalised) starts(res *Result) ([]start, error) {
 	}
 	// G_i = A_i⁺ U_l = (A_iᵀA_i)⁺ A_iᵀ U_l, good enough to begin with.
 	ls := mat.NewDense(in.sum, p.l, nil)
+	ranks := make([]int, len(in.a))
 	err = in.each(func(i int) error {
 		d := p.q.diagonal(i)
 		if f, ok := cholesky(mat.DenseCopyOf(d), 1/linalg.Eps); ok {
+			ranks[i] = p.l
 			b := in.block(ls, i)
 			b.Copy(in.block(m, i))
 			f.solve(b)
 			return nil
 		}
-		g, _, err := linalg.LeastSquares(mat.DenseCopyOf(d), mat.DenseCopyOf(in.block(m, i)), 0)
+		g, fit, err := linalg.LeastSquares(mat.DenseCopyOf(d), mat.DenseCopyOf(in.block(m, i)), 0)
 		if err != nil {
 			return fmt.Errorf("align: A_%d: %v", i+1, err)
 		}
+		ranks[i] = fit.Rank
 		in.block(ls, i).Copy(g)
 		return nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	for i, rank := range ranks {
+		if rank < p.l {
+			res.warn("party %d: A_%d has rank %d of %d columns: G_%d is one of many solutions", i+1, i+1, rank, p.l, i+1)
+		}
 	}
 	return []start{{name: "ls", g: ls.RawMatrix().Data}, {name: "opp", g: opp.RawMatrix().Data}}, nil
 }

@@ -1,6 +1,7 @@
 package align_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -92,5 +93,19 @@ func TestRDPDrift(t *testing.T) {
 	one := run(t, "rdp", a[:1], align.Options{})
 	if one.Objective > 1e-20*mat.Norm(a[0], 2) {
 		t.Errorf("one party: objective %g, want 0", one.Objective)
+	}
+}
+
+// TestRDPRankDeficient checks that a party below full rank is named: the
+// objective does not see G_i in the directions that A_i lacks.
+func TestRDPRankDeficient(t *testing.T) {
+	for rank := range 3 {
+		a := mixed(80, 3, 5)
+		a[1] = mul(a[1], mat.NewDiagDense(3, []float64{1, 1, 0, 0, 0}[2-rank:][:3]))
+		r := run(t, "rdp", a, align.Options{})
+		want := fmt.Sprintf("party 2: A_2 has rank %d of 3 columns", rank)
+		if len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], want) {
+			t.Errorf("warnings %q, want %q", r.Warnings, want)
+		}
 	}
 }
