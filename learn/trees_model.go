@@ -22,6 +22,10 @@ type TreeNode = trees.Node
 // TreeLeaf is the Feature of a leaf.
 const TreeLeaf = trees.Leaf
 
+// MaxTreeNodes is the most nodes of a [TreeEnsemble] that can become a file. A fit
+// may make more.
+const MaxTreeNodes = 1 << 22
+
 // TreeEnsemble is a fitted forest or boosted trees. With leafₜ(x) the leaf of
 // tree t in which a row ends,
 //

@@ -12,7 +12,7 @@ import (
 
 // Limits of the trees of one operator.
 const (
-	maxTreeNodes   = 1 << 22
+	maxTreeNodes   = learn.MaxTreeNodes
 	maxTreeEntries = 1 << 23 // numbers in leaves that are written
 	// maxTreeCells bounds the numbers in leaves when scoring, where equal leaves
 	// are one and zeros count: 128 MiB for a whole file.

@@ -181,6 +181,7 @@ func TestValidate(t *testing.T) {
 		{"model: {kind: forest, trees: 0}", "model.trees is 0, must be positive and at most 10000"},
 		{"model: {kind: mlp, hidden: [8, 0]}", "model.hidden is [8 0], must be 1 to 8 widths from 1 to 4096"},
 		{"model: {kind: mlp, hidden: [4096, 4096]}", "model.hidden [4096 4096] with 2 columns has 16801794 weights, must be at most 16777216"},
+		{"model: {kind: boosting, max_iter: 68760}", "model.max_iter 68760 with max_leaves 31 can have 4194360 nodes, must be at most 4194304"},
 		{"model: {kind: mlp, hidden: [8, x]}", "must be a whole number"},
 		{"model: {kind: ridge, seed: 1}", "model.seed"},
 		{"model: {kind: boosting, max_depth: -1}", "model.max_depth is -1, must be from 1 to 1000"},

@@ -106,6 +106,17 @@ func (m Model) weights(l, outputs int64) int64 {
 	return count + (width+1)*outputs
 }
 
+// nodes is the most nodes that boosting can have with so many rows: a tree a round,
+// for three classes and more one each.
+func (m Model) nodes(outputs, rows int64) int64 {
+	trees := int64(m.MaxIter)
+	if outputs > 2 {
+		trees *= outputs
+	}
+	leaves := min(int64(m.MaxLeaves), max(1, rows/int64(m.MinLeaf)))
+	return trees * (2*leaves - 1)
+}
+
 // validate wants the kind's settings, all that must be said, in their ranges, and
 // no others.
 func (m Model) validate() error {

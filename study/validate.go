@@ -189,6 +189,12 @@ func (c *Contract) validateModel() error {
 			return fmt.Errorf("study: model.hidden %v with %d columns has %d weights, must be at most %d", c.Model.Hidden, c.Basis.Dim, n, learn.MaxWeights)
 		}
 	}
+	if c.Model.Kind == "boosting" {
+		if n := c.Model.nodes(c.outputs(), int64(c.MaxRows)*int64(c.Parties)); n > learn.MaxTreeNodes {
+			return fmt.Errorf("study: model.max_iter %d with max_leaves %d can have %d nodes, must be at most %d",
+				c.Model.MaxIter, c.Model.MaxLeaves, n, learn.MaxTreeNodes)
+		}
+	}
 	if len(c.Metrics) == 0 {
 		return fmt.Errorf("study: metrics is empty; there are %s", strings.Join(metrics, ", "))
 	}
