@@ -7,10 +7,12 @@ require (
 	filippo.io/age v1.3.2 // sealing to post-quantum recipients, random access while reading
 	github.com/ebitengine/purego v0.11.3 // OpenBLAS, MKL, Accelerate at run time without cgo
 	github.com/goccy/go-yaml v1.19.2 // study.yaml with positions; we read its syntax tree, not its values
+	github.com/parquet-go/parquet-go v0.32.0 // Parquet tables
 	github.com/spf13/cobra v1.10.2 // commands, flags, help
 	golang.org/x/crypto v0.58.0 // scrypt, for the roster's phrase
 	golang.org/x/sys v0.49.0 // which instructions the processor has
 	gonum.org/v1/gonum v0.17.0 // matrices and their pure Go decompositions
+	gonum.org/v1/plot v0.17.0 // box and line plots as SVG and PNG
 	google.golang.org/protobuf v1.36.12 // the ONNX file format
 	modernc.org/sqlite v1.61.1 // the server's metadata, durable, without cgo
 )
@@ -23,14 +25,28 @@ require (
 )
 
 require (
+	codeberg.org/go-fonts/liberation v0.5.0 // indirect
+	codeberg.org/go-latex/latex v0.2.0 // indirect
+	codeberg.org/go-pdf/fpdf v0.11.1 // indirect
 	filippo.io/hpke v0.4.0 // indirect
+	git.sr.ht/~sbinet/gg v0.7.0 // indirect
+	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
+	github.com/andybalholm/brotli v1.1.1 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
+	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/klauspost/compress v1.17.9 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect
+	github.com/parquet-go/bitpack v1.0.0 // indirect
+	github.com/parquet-go/jsonlite v1.0.0 // indirect
+	github.com/pierrec/lz4/v4 v4.1.21 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
+	github.com/twpayne/go-geom v1.6.1 // indirect
+	golang.org/x/image v0.30.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 	modernc.org/libc v1.79.0 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
