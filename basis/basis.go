@@ -94,35 +94,44 @@ func NewSource() *rand.ChaCha8 {
 // The cost is O(n m min(n, m)) in time and O(n m) in memory for svd and pca,
 // O(m l² + n m l) for random.
 func New(kind string, x secret.Matrix, l int, src rand.Source) (*Basis, Report, error) {
-	if src == nil {
-		panic("basis: nil source")
-	}
 	if !slices.Contains(Kinds(), kind) {
 		return nil, Report{}, fmt.Errorf("basis: unknown kind %q, want one of %s", kind, strings.Join(Kinds(), ", "))
 	}
-	n, m := x.Dims()
-	if n == 0 {
-		return nil, Report{}, errors.New("basis: no rows: at least one row is needed")
-	}
-	if l < 1 || l > m {
-		return nil, Report{}, fmt.Errorf("basis: dimension %d of %d features: choose 1 to %d", l, m, m)
-	}
-	if err := linalg.CheckFinite(x.Reveal()); err != nil {
-		return nil, Report{}, fmt.Errorf("basis: rows: %v", err)
-	}
-	report := Report{Kind: kind, Rows: n, Features: m, Dim: l}
-	if kind == KindRandom {
-		f := linalg.Stiefel(m, l, src)
-		if err := measure(x.Reveal(), f, &report); err != nil {
-			return nil, Report{}, err
-		}
-		return wrap(f), report, nil
-	}
-	f, err := principal(x.Reveal(), l, src, &report)
+	report, err := check(kind, x, l, src)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	return wrap(f), report, nil
+	v, err := directions(x.Reveal(), l, 0, src, &report)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	if kind == KindRandom {
+		return wrap(v), report, nil
+	}
+	defer v.Zero()
+	e := linalg.Haar(l, src)
+	defer e.Zero()
+	var f mat.Dense
+	f.Mul(v, e)
+	return wrap(&f), report, nil
+}
+
+// check finds what no kind can work with, and begins the report.
+func check(kind string, x secret.Matrix, l int, src rand.Source) (Report, error) {
+	if src == nil {
+		panic("basis: nil source")
+	}
+	n, m := x.Dims()
+	if n == 0 {
+		return Report{}, errors.New("basis: no rows: at least one row is needed")
+	}
+	if l < 1 || l > m {
+		return Report{}, fmt.Errorf("basis: dimension %d of %d features: choose 1 to %d", l, m, m)
+	}
+	if err := linalg.CheckFinite(x.Reveal()); err != nil {
+		return Report{}, fmt.Errorf("basis: rows: %v", err)
+	}
+	return Report{Kind: kind, Rows: n, Features: m, Dim: l}, nil
 }
 
 // FromMatrix takes f (m × l) as a basis, for example one that was stored; it

@@ -2,30 +2,30 @@ package basis
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
 	"concord/linalg"
 )
 
-// principal makes the kinds svd and pca:
+// principal makes the directions of the kinds svd, pca and pca-perturbed:
 //
-//	X or X − 1 x̄ᵀ = U diag(s) Vᵀ,  F = V_l E,  E Haar in O(l)
+//	X or X − 1 x̄ᵀ = U diag(s) Vᵀ,  V_l
 //
-// and fills in the rank and energy of the report. Matrices from which F could
+// and fills in the rank and energy of the report. Matrices from which V could
 // be repeated are overwritten before it returns.
-func principal(x *mat.Dense, l int, src rand.Source, report *Report) (*mat.Dense, error) {
+func principal(x *mat.Dense, l int, report *Report) (*mat.Dense, error) {
 	n, m := x.Dims()
 	span, centred := n, ""
-	if report.Kind == KindPCA {
+	pca := report.Kind != KindSVD
+	if pca {
 		span, centred = n-1, " after centring"
 	}
 	if l > span {
 		return nil, fmt.Errorf("basis: dimension %d exceeds the %d directions that %d rows can span%s: choose at most %d, or add rows", l, span, n, centred, min(span, m))
 	}
 	scale := mat.Norm(x, 2)
-	if report.Kind == KindPCA {
+	if pca {
 		x = centre(x)
 		defer x.Zero()
 	}
@@ -39,11 +39,7 @@ func principal(x *mat.Dense, l int, src rand.Source, report *Report) (*mat.Dense
 		return nil, fmt.Errorf("basis: dimension %d exceeds the rank %d of %d rows of %d features%s: choose at most %d, or add rows", l, report.Rank, n, m, centred, report.Rank)
 	}
 	report.Energy = share(s, l)
-	e := linalg.Haar(l, src)
-	defer e.Zero()
-	var f mat.Dense
-	f.Mul(v.Slice(0, m, 0, l), e)
-	return &f, nil
+	return mat.DenseCopyOf(v.Slice(0, m, 0, l)), nil
 }
 
 // measure fills in the rank of x and the energy that f keeps, for a basis that

@@ -1,0 +1,135 @@
+package basis
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg"
+	"concord/secret"
+)
+
+// KindPerturbed is the pca kind of X + δ N, N with independent standard normal
+// elements (MM §4.1; NRI §5.1 perturbs too): rows alone do not determine V, and with
+// N gone nobody can repeat it.
+const KindPerturbed = "pca-perturbed"
+
+// DirectionKinds lists the kinds that [Directions] knows.
+func DirectionKinds() []string { return []string{KindSVD, KindPCA, KindPerturbed, KindRandom} }
+
+// Mix says what E (l × l) is in F = V E.
+type Mix string
+
+// The mixes. Only Haar keeps the columns of F orthonormal and hides V's.
+const (
+	MixHaar    Mix = "haar"    // Haar-random in O(l) (ODC2 eq. 1)
+	MixUniform Mix = "uniform" // independent, uniform on [0, 1): breaks what ODC assumes (ODC2 §V)
+	MixNormal  Mix = "normal"  // independent, standard normal (NRI §6.1)
+	MixNone    Mix = "none"    // E = I, F = V (MM): published figures need it, no study should
+)
+
+// Mixes lists them.
+func Mixes() []Mix { return []Mix{MixHaar, MixUniform, MixNormal, MixNone} }
+
+// Directions returns V (m × l): orthonormal directions of the rows x (n × m), by one
+// of [DirectionKinds]. delta is δ of pca-perturbed and unused otherwise. Randomness
+// (N, or the random kind) comes from src; the signs of columns are free.
+//
+// Errors and cost are those of [New].
+func Directions(kind string, x secret.Matrix, l int, delta float64, src rand.Source) (secret.Matrix, Report, error) {
+	if !slices.Contains(DirectionKinds(), kind) {
+		return secret.Matrix{}, Report{}, fmt.Errorf("basis: unknown kind %q, want one of %s", kind, strings.Join(DirectionKinds(), ", "))
+	}
+	if kind == KindPerturbed && (!(delta > 0) || math.IsInf(delta, 0)) {
+		return secret.Matrix{}, Report{}, fmt.Errorf("basis: delta is %v, must be positive and finite", delta)
+	}
+	report, err := check(kind, x, l, src)
+	if err != nil {
+		return secret.Matrix{}, Report{}, err
+	}
+	v, err := directions(x.Reveal(), l, delta, src, &report)
+	if err != nil {
+		return secret.Matrix{}, Report{}, err
+	}
+	return secret.NewMatrix(v), report, nil
+}
+
+// directions makes V for all kinds and fills in the report.
+func directions(x *mat.Dense, l int, delta float64, src rand.Source, report *Report) (*mat.Dense, error) {
+	switch report.Kind {
+	case KindRandom:
+		_, m := x.Dims()
+		v := linalg.Stiefel(m, l, src)
+		return v, measure(x, v, report)
+	case KindPerturbed:
+		n, m := x.Dims()
+		noise := linalg.Normal(n, m, src)
+		defer noise.Zero()
+		noise.Scale(delta, noise)
+		noise.Add(noise, x)
+		return principal(noise, l, report)
+	}
+	return principal(x, l, report)
+}
+
+// Mixed returns the basis F = V E for directions v (m × l), which other parties may
+// share: with the same V for all, the spans are identical, which is what ODC's theory
+// assumes (ODC2 Theorem IV.3). E comes from src. The errors are those of
+// [FromMatrix], and an unknown mix.
+func Mixed(v secret.Matrix, mix Mix, src rand.Source) (*Basis, error) {
+	m, l := v.Dims()
+	if l == 0 || l > m {
+		return nil, fmt.Errorf("basis: matrix is %d × %d, want at least one column and no more columns than rows", m, l)
+	}
+	var e *mat.Dense
+	switch mix {
+	case MixHaar:
+		e = linalg.Haar(l, src)
+	case MixUniform:
+		e = linalg.Uniform(l, l, src)
+	case MixNormal:
+		e = linalg.Normal(l, l, src)
+	case MixNone:
+		return FromMatrix(secret.NewMatrix(mat.DenseCopyOf(v.Reveal())))
+	default:
+		return nil, fmt.Errorf("basis: unknown mix %q, want one of %v", mix, Mixes())
+	}
+	defer e.Zero()
+	var f mat.Dense
+	f.Mul(v.Reveal(), e)
+	return FromMatrix(secret.NewMatrix(&f))
+}
+
+// DimVariance is the largest l with which the principal components of x keep less
+// than the given share of the variance, at least 1 (GEP §5.1 takes .60, .75 and .90).
+func DimVariance(x secret.Matrix, share float64) (int, error) {
+	if !(share > 0 && share <= 1) {
+		return 0, fmt.Errorf("basis: share of the variance is %v, must be above 0 and at most 1", share)
+	}
+	if n, m := x.Dims(); n < 2 || m < 1 {
+		return 0, fmt.Errorf("basis: %d × %d rows have no variance", n, m)
+	}
+	if err := linalg.CheckFinite(x.Reveal()); err != nil {
+		return 0, fmt.Errorf("basis: rows: %v", err)
+	}
+	c := centre(x.Reveal())
+	defer c.Zero()
+	s, err := linalg.SingularValues(c)
+	if err != nil {
+		return 0, fmt.Errorf("basis: rows: %v", err)
+	}
+	var all, kept float64
+	for _, v := range s {
+		all += v * v
+	}
+	for i, v := range s {
+		if kept += v * v; !(kept < share*all) {
+			return max(i, 1), nil
+		}
+	}
+	return len(s), nil
+}
