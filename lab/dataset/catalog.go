@@ -84,6 +84,91 @@ var sets = []published{
 		},
 		load: loadOlivetti,
 	},
+	molecules("ames", "tdc_ames", 7255, "c64f6aa51eb834dc7f99da3f68a3ff4fe27daad43d90501a2c41c82c20ff218b", 281903,
+		"TDC's AMES without 23 repeated molecules", "CC BY 4.0 (TDC)"),
+	molecules("cyp2d6", "tdc_cyp2d6_veith", 13130, "6cdb802e095941300278ebcfd9b3816fe04bf3489529a071608817251b441eda", 674300,
+		"TDC's CYP2D6_Veith", "CC BY 4.0 (TDC)"),
+	molecules("cyp3a4", "tdc_cyp3a4_veith", 12328, "e40f724d952c4f31a8c0e09198a1036caa8f983b242b7881c3f644feeec70b10", 633092,
+		"TDC's CYP3A4_Veith", "CC BY 4.0 (TDC)"),
+	molecules("cyp1a2", "tdc_cyp1a2_veith", 0, "", 0,
+		"TDC's CYP1A2_Veith", "CC BY 4.0 (TDC)"),
+	molecules("hiv", "hiv", 41127, "3451f66a6fc7edf03f051f5b28172b54fb667012e06d0cbb8ed4c6a6ed7cb6ea", 1754140,
+		"MoleculeNet's HIV (the AIDS antiviral screen of NCI's DTP)", "public domain (NCI)"),
+	molecules("tox21", "tox21_sr_are", 5832, "8f249587a1e5ff8f1155fed0535446d77e3fe685b7f6d37062dc098e4add1345", 222511,
+		"MoleculeNet's Tox21, assay SR-ARE, equal molecules merged", "public (NIH)"),
+	{
+		Info: Info{
+			Name: "mice", Rows: 1080, Cols: 77,
+			Files:   []File{{Path: "mice_protein/mice_protein.csv.gz", SHA256: "7c6eec4822663a062fc18032dd9c7501f242b5b62d80ecc2a3d19abf4b269665", Size: 1010620}},
+			Source:  "UCI's Mice Protein Expression (Data_Cortex_Nuclear) as CSV, class called label",
+			Licence: "CC BY 4.0 (UCI)",
+		},
+		load: loadMice,
+	},
+	{
+		Info: Info{
+			Name: "qsar", Rows: 1055, Cols: 41,
+			Files:   []File{{Path: "qsar_biodeg/biodeg.csv"}},
+			Source:  "UCI's QSAR biodegradation as CSV with a header, the 41 descriptors and the class in a column label",
+			Licence: "CC BY 4.0 (UCI)",
+		},
+		load: loadNumbers("qsar_biodeg/biodeg.csv", 1, 0, 0),
+	},
+	{
+		Info: Info{
+			Name: "adult", Rows: 48842, Cols: 100,
+			Files: []File{
+				{Path: "adult/adult_train.csv.gz", SHA256: "915dbf2c5a832440a50df9aebdda0c7e1a2267215504961e9c7775157c69c00f", Size: 3391940},
+				{Path: "adult/adult_test.csv.gz", SHA256: "c4dd4eeb0bd8c350694153d19e40c3e858bf0c187c2bc321b93e3577e8a4a828", Size: 1695590},
+			},
+			Source:  "UCI's Adult (adult.data and adult.test) with a header, empty cells for ?, income as label 1 or 0",
+			Licence: "CC BY 4.0 (UCI)",
+		},
+		load: loadAdult,
+	},
+	{
+		Info: Info{
+			Name: "eicu", Rows: 1765, Cols: 25,
+			Files: []File{
+				{Path: "eicu_demo/eicu_demo_mortality.csv.gz", SHA256: "374aa6806b088022e3354a2155acf4354e558a83d1423897a0a6a7a494c1025e", Size: 453563},
+				{Path: "eicu_demo/raw_patient.csv.gz", SHA256: "a5893f433f142533e0c88a2bd29c2470e9c4956502eeca993d2db2b2f7993b38", Size: 598012},
+			},
+			Source:  "PhysioNet's eicu-crd-demo 2.0: the table patient, and the first stay of each person joined with APACHE's variables",
+			Licence: "ODbL 1.0",
+			StandIn: "the open demonstration part (1765 stays), in the place of the whole eICU-CRD, which is under a data use agreement",
+		},
+		load: loadEICU,
+	},
+	{
+		Info: Info{
+			Name: "digits", Rows: 1797, Cols: 64,
+			Files:   []File{{Path: "digits/digits.csv.gz", SHA256: "7a93e51f73dadeb4429b4fc0718b334d12864332b906bdf44f9da7599a7e0e01", Size: 265358}},
+			Source:  "scikit-learn's load_digits (the test set of UCI's optdigits) as CSV",
+			Licence: "CC BY 4.0 (UCI)",
+		},
+		load: loadNumbers("digits/digits.csv.gz", -1, 8, 8, "Pixels are from 0 to 16, as in the file."),
+	},
+	{
+		Info: Info{
+			Name: "wdbc", Rows: 569, Cols: 30,
+			Files:   []File{{Path: "breast_cancer_wdbc/wdbc.csv", SHA256: "ad4e6b6fa616a36b1b7670e626d9c4438929a9cc2162fe6f2ead95d9fbee3e3a", Size: 121384}},
+			Source:  "scikit-learn's load_breast_cancer as CSV (1 is benign)",
+			Licence: "CC BY 4.0 (UCI)",
+		},
+		load: loadNumbers("breast_cancer_wdbc/wdbc.csv", 1, 0, 0),
+	},
+}
+
+func molecules(name, folder string, rows int, sha256 string, size int64, source, licence string) published {
+	return published{
+		Info: Info{
+			Name: name, Rows: rows, Cols: fingerprintBits,
+			Files:   []File{{Path: folder + "/morgan2048_r2.npz", SHA256: sha256, Size: size}},
+			Source:  source + ", as Morgan fingerprints (radius 2, 2048 bits, packed) X and labels y",
+			Licence: licence,
+		},
+		load: loadMolecules(folder),
+	}
 }
 
 func survivalInfo(name string, rows, cols int, set survivalSet, sha256 string, size int64) published {
