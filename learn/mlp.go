@@ -74,6 +74,11 @@ type MLP struct {
 	Validation float64
 	// Seed draws the first weights, the order of the rows, and those held out.
 	Seed uint64
+	// Start is a network to go on from in place of drawn weights, for example the
+	// mean of several; Adam starts afresh. It decides the hidden layers, of which it
+	// may have none, and Hidden must be nil. Its inputs, classes and link must be
+	// those of the rows.
+	Start *Network
 }
 
 // The bounds of an MLP's sizes; they are checked before anything is allocated.
@@ -113,6 +118,8 @@ func (m MLP) check() error {
 		return fmt.Errorf("learn: mlp's Patience is %d, want a positive number, or 0 for 10", m.Patience)
 	case bad(m.Validation) || m.Validation >= 1:
 		return fmt.Errorf("learn: mlp's Validation is %g, want a share between 0 and 1", m.Validation)
+	case m.Start != nil && m.Hidden != nil:
+		return fmt.Errorf("learn: mlp has both a network to start from and hidden layers %v, want one of the two", m.Hidden)
 	case m.Validation != 0 && !m.EarlyStopping:
 		return fmt.Errorf("learn: mlp's Validation is %g without EarlyStopping, which alone holds rows out", m.Validation)
 	}
@@ -129,7 +136,12 @@ func (MLP) CarriesRows() bool { return false }
 
 // defaults is m with the meaning of zeros.
 func (m MLP) defaults() MLP {
-	if m.Hidden == nil {
+	if m.Start != nil {
+		m.Hidden = nil
+		for _, l := range m.Start.Layers[:max(len(m.Start.Layers)-1, 0)] {
+			m.Hidden = append(m.Hidden, len(l.B))
+		}
+	} else if m.Hidden == nil {
 		m.Hidden = []int{100}
 	}
 	if m.Alpha == 0 && !m.Unpenalised {
@@ -194,6 +206,15 @@ func (m MLP) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) {
 		set.Output, set.Outputs, net.Link = neural.Softmax, k, Softmax
 	}
 	net.Fitted.Outputs = max(set.Outputs, len(y.Classes))
+	if m.Start != nil {
+		if err := m.Start.fits(d, net); err != nil {
+			return nil, err
+		}
+		for _, l := range m.Start.Layers {
+			w := mat.DenseCopyOf(l.W)
+			set.Start = append(set.Start, neural.Layer{W: w.RawMatrix(), B: l.B})
+		}
+	}
 	if count := neural.Count(slices.Concat([]int{d}, m.Hidden, []int{set.Outputs})); count > MaxWeights {
 		return nil, fmt.Errorf("learn: mlp of %d columns, hidden layers %v and %d outputs has %.0f weights, want at most %d",
 			d, m.Hidden, set.Outputs, count, MaxWeights)
@@ -295,6 +316,22 @@ func (m *Network) Check() error {
 		width = out
 	}
 	return m.Link.check(m.Levels, width)
+}
+
+// fits says whether training can go on from m for rows of d columns, with the classes
+// and link of net.
+func (m *Network) fits(d int, net *Network) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	if m.Inputs() != d || m.Link != net.Link || !slices.Equal(m.Levels, net.Levels) {
+		return fmt.Errorf("learn: mlp cannot start from a network of %d inputs, %d classes and link %s: the rows have %d columns and %d classes",
+			m.Inputs(), len(m.Levels), m.Link, d, len(net.Levels))
+	}
+	if outputs := len(m.Layers[len(m.Layers)-1].B); net.Levels == nil && outputs != net.Fitted.Outputs {
+		return fmt.Errorf("learn: mlp cannot start from a network of %d outputs: the target has %d", outputs, net.Fitted.Outputs)
+	}
+	return nil
 }
 
 // Inputs is d.

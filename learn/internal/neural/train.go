@@ -31,7 +31,10 @@ type Config struct {
 	Patience int
 	// Validation rows are held out to judge improvement by; none if 0.
 	Validation int
-	Seed       uint64
+	// Start holds the first weights, of the shapes that Hidden and Outputs say;
+	// nil means that they are drawn.
+	Start []Layer
+	Seed  uint64
 	// Progress is told of each epoch and its loss; nil if nobody listens.
 	Progress func(epoch int, loss float64)
 }
@@ -68,6 +71,10 @@ func Train(ctx context.Context, x blas64.General, y Target, set Config) (*Networ
 	rnd := rand.New(rand.NewPCG(set.Seed, 0))
 	sizes := slices.Concat([]int{x.Cols}, set.Hidden, []int{set.Outputs})
 	t := &trainer{Config: set, net: newNetwork(sizes, set.Output, rnd), x: x, y: y, loss: math.Inf(1), score: math.Inf(-1)}
+	for l, layer := range set.Start {
+		copy(t.net.Layers[l].W.Data, layer.W.Data)
+		copy(t.net.Layers[l].B, layer.B)
+	}
 	t.learn, t.judge = split(x.Rows, y.Labels, set.Validation, rnd)
 	t.Batch = min(t.Batch, len(t.learn))
 	t.adam = newAdam(t.net, set.Rate)
