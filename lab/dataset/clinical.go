@@ -5,7 +5,7 @@ import (
 	"path"
 )
 
-// loadPima codes the Pima Indians diabetes set as MM does (§5.1): a zero where
+// loadPima codes the Pima Indians diabetes set as MM does: a zero where
 // none can be is a missing number, replaced by the mean over all rows for
 // glucose and blood pressure, and by the median for skin fold, insulin and body
 // mass index.

@@ -13,7 +13,7 @@ import (
 )
 
 // TestCredit wants a logistic regression on 1000 companies to find good ratings
-// among the others about as well as MM's table 7 has it (0.973).
+// among the others about as well as MM report (0.973).
 func TestCredit(t *testing.T) {
 	d, err := dataset.Load("", "credit")
 	if err != nil {
