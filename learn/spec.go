@@ -13,44 +13,44 @@ import (
 // not have must be zero. [Settings] lists which kind has which.
 type Spec struct {
 	// Kind is one of Kinds.
-	Kind string
+	Kind string `json:"kind"`
 	// Alpha is the penalty of ridge and of mlp.
-	Alpha float64
+	Alpha float64 `json:"alpha,omitempty"`
 	// C is the inverse penalty of logistic, svm and svm-linear.
-	C float64
+	C float64 `json:"c,omitempty"`
 	// Gamma is that of the kernel of svm.
-	Gamma float64
+	Gamma float64 `json:"gamma,omitempty"`
 	// Epsilon is the width of the tube of svm and svm-linear for numbers.
-	Epsilon float64
+	Epsilon float64 `json:"epsilon,omitempty"`
 	// Tol is the tolerance of logistic, svm, svm-linear and mlp.
-	Tol float64
+	Tol float64 `json:"tol,omitempty"`
 	// MaxIter bounds the iterations of logistic, svm and svm-linear; it is the
 	// number of rounds of boosting.
-	MaxIter int
+	MaxIter int `json:"max_iter,omitempty"`
 	// Hidden are the widths of the hidden layers of mlp.
-	Hidden []int
+	Hidden []int `json:"hidden,omitempty"`
 	// Rate is the learning rate of mlp and boosting.
-	Rate float64
+	Rate float64 `json:"rate,omitempty"`
 	// Batch is the number of rows of a minibatch of mlp.
-	Batch int
+	Batch int `json:"batch,omitempty"`
 	// Epochs bounds the passes of mlp over the rows.
-	Epochs int
+	Epochs int `json:"epochs,omitempty"`
 	// Patience is how many epochs of mlp in a row may bring nothing.
-	Patience int
+	Patience int `json:"patience,omitempty"`
 	// EarlyStopping is "on", "off" or "", of mlp and boosting.
-	EarlyStopping string
+	EarlyStopping string `json:"early_stopping,omitempty"`
 	// Trees is the number of trees of forest.
-	Trees int
+	Trees int `json:"trees,omitempty"`
 	// MaxDepth bounds the depth of the trees of forest and boosting.
-	MaxDepth int
+	MaxDepth int `json:"max_depth,omitempty"`
 	// MinLeaf is the least number of rows in a leaf of forest and boosting.
-	MinLeaf int
+	MinLeaf int `json:"min_leaf,omitempty"`
 	// MaxLeaves bounds the leaves of a tree of boosting.
-	MaxLeaves int
+	MaxLeaves int `json:"max_leaves,omitempty"`
 	// Neighbours is the number of rows that vote in knn.
-	Neighbours int
+	Neighbours int `json:"neighbours,omitempty"`
 	// Seed is what mlp, forest, boosting and svm-linear draw from.
-	Seed uint64
+	Seed uint64 `json:"seed,omitempty"`
 }
 
 // checked is a learner whose settings can be tested.
