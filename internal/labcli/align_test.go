@@ -20,8 +20,8 @@ import (
 	"concord/linalg"
 )
 
-// lab runs the program and returns its exit status and output.
-func lab(ctx context.Context, args ...string) (status int, stdout, stderr string) {
+// runLab runs the program and returns its exit status and output.
+func runLab(ctx context.Context, args ...string) (status int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	status = Run(ctx, args, strings.NewReader(""), &out, &err)
 	return status, out.String(), err.String()
@@ -78,7 +78,7 @@ func TestAlignWritesTheResult(t *testing.T) {
 		dir := t.TempDir()
 		out := filepath.Join(dir, "deep", "out")
 		args := append([]string{"align", "--json", "--method", method, "--seed", "7", "--out", out}, save(t, dir, a...)...)
-		status, stdout, stderr := lab(t.Context(), args...)
+		status, stdout, stderr := runLab(t.Context(), args...)
 		if status != 0 {
 			t.Fatalf("%s: status %d: %s", method, status, stderr)
 		}
@@ -146,7 +146,7 @@ func TestAlignIsAllOrNothing(t *testing.T) {
 		for _, method := range align.StreamMethods() {
 			fresh, old := filepath.Join(dir, "fresh"), filepath.Join(dir, "old"+stream+method)
 			args := []string{"align", stream, "--method", method, "--out"}
-			if status, _, stderr := lab(t.Context(), slices.Concat(args, []string{old}, paths[:3])...); status != 0 {
+			if status, _, stderr := runLab(t.Context(), slices.Concat(args, []string{old}, paths[:3])...); status != 0 {
 				t.Fatal(stderr)
 			}
 			before, err := os.ReadFile(filepath.Join(old, "G2.npy"))
@@ -160,7 +160,7 @@ func TestAlignIsAllOrNothing(t *testing.T) {
 					files, want = paths[:10], "concord: error: interrupted, nothing was written"
 				}
 				for _, out := range []string{fresh, old} {
-					status, stdout, stderr := lab(ctx, slices.Concat(args, []string{out}, files)...)
+					status, stdout, stderr := runLab(ctx, slices.Concat(args, []string{out}, files)...)
 					if status != 1 || stdout != "" || !strings.Contains(stderr, want) {
 						t.Errorf("%s %s, %s: status %d, %q, %q", method, stream, name, status, stdout, stderr)
 					}
@@ -184,7 +184,7 @@ func TestAlignKeepsOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	paths := save(t, dir, normals(4, 20, 3)...)
 	for _, n := range []int{4, 2} {
-		if status, _, stderr := lab(t.Context(), append([]string{"align", "--method", "odc", "--out", dir}, paths[:n]...)...); status != 0 {
+		if status, _, stderr := runLab(t.Context(), append([]string{"align", "--method", "odc", "--out", dir}, paths[:n]...)...); status != 0 {
 			t.Fatal(stderr)
 		}
 	}
@@ -201,7 +201,7 @@ func TestAlignSparesInputs(t *testing.T) {
 		dir := t.TempDir()
 		paths := save(t, dir, normals(4, 20, 3)...)
 		out := filepath.Join(dir, "out")
-		if status, _, stderr := lab(t.Context(), append([]string{"align", "--method", "odc", "--out", out}, paths...)...); status != 0 {
+		if status, _, stderr := runLab(t.Context(), append([]string{"align", "--method", "odc", "--out", out}, paths...)...); status != 0 {
 			t.Fatal(stderr)
 		}
 		input := filepath.Join(out, name)
@@ -218,7 +218,7 @@ func TestAlignSparesInputs(t *testing.T) {
 			}
 		}
 		for _, stream := range []string{"--stream=false", "--stream"} {
-			status, _, stderr := lab(t.Context(), "align", stream, "--method", "odc", "--out", out, paths[1], input)
+			status, _, stderr := runLab(t.Context(), "align", stream, "--method", "odc", "--out", out, paths[1], input)
 			if status != 1 || !strings.Contains(stderr, name+" would be overwritten") {
 				t.Errorf("%s %s: status %d, %q", name, stream, status, stderr)
 			}
@@ -242,7 +242,7 @@ func TestAlignFolders(t *testing.T) {
 	}
 	for _, stream := range []string{"--stream=false", "--stream"} {
 		run := func(out string, files ...string) string {
-			status, _, stderr := lab(t.Context(), append([]string{"align", stream, "--method", "odc", "--out", out}, files...)...)
+			status, _, stderr := runLab(t.Context(), append([]string{"align", stream, "--method", "odc", "--out", out}, files...)...)
 			if status != 1 {
 				t.Errorf("%s: status %d, %q", out, status, stderr)
 			}
@@ -279,7 +279,7 @@ func TestAlignOfManyParties(t *testing.T) {
 	}
 	out := filepath.Join(dir, "out")
 	args := append([]string{"align", "--method", "ls", "--out", out}, save(t, dir, a...)...)
-	status, stdout, stderr := lab(t.Context(), args...)
+	status, stdout, stderr := runLab(t.Context(), args...)
 	if status != 0 {
 		t.Fatal(stderr)
 	}

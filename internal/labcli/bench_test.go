@@ -80,7 +80,7 @@ func TestEnergy(t *testing.T) {
 
 func TestBenchAlign(t *testing.T) {
 	for _, method := range align.Methods() {
-		status, stdout, stderr := lab(t.Context(), "bench", "align", "--json", "--floor", "--method", method, "--dim", "3", "--rows", "20", "--parties", "4", "--repeat", "3")
+		status, stdout, stderr := runLab(t.Context(), "bench", "align", "--json", "--floor", "--method", method, "--dim", "3", "--rows", "20", "--parties", "4", "--repeat", "3")
 		if status != 0 {
 			t.Fatalf("%s: %s", method, stderr)
 		}
@@ -98,11 +98,11 @@ func TestBenchAlign(t *testing.T) {
 		}
 	}
 	for flag, value := range map[string]string{"--rows": "99999999999", "--parties": "9000000000000000000", "--repeat": "9000000000000000000"} {
-		if status, _, stderr := lab(t.Context(), "bench", "align", "--method", "odc", flag, value); status != 2 || !strings.Contains(stderr, flag) {
+		if status, _, stderr := runLab(t.Context(), "bench", "align", "--method", "odc", flag, value); status != 2 || !strings.Contains(stderr, flag) {
 			t.Errorf("%s %s: status %d, %s", flag, value, status, stderr)
 		}
 	}
-	if status, _, stderr := lab(t.Context(), "bench", "align", "--method", "odc", "--solver", "fast"); status != 2 {
+	if status, _, stderr := runLab(t.Context(), "bench", "align", "--method", "odc", "--solver", "fast"); status != 2 {
 		t.Errorf("an unknown solver: status %d, %s", status, stderr)
 	}
 }

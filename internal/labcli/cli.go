@@ -21,13 +21,15 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		Long: `concord-lab is for researchers and newcomers. It plays all roles at once.
 
   concord-lab demo         three hospitals train one model, in ten seconds
+  concord-lab simulate     would a collaboration on a table be worth it?
+  concord-lab traffic      how many bytes it sends
   concord-lab align        change-of-basis matrices of NumPy files, by any method
   concord-lab bench align  how long one takes
   concord-lab bench learn  how long a learner takes on NumPy files
 
 Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	}
-	root.AddCommand(demoCommand(stdout), alignCommand(stdout, stderr), benchCommand(stdout))
+	root.AddCommand(demoCommand(stdout), simulateCommand(stdout, stderr), alignCommand(stdout, stderr), benchCommand(stdout), trafficCommand(stdout))
 	return cli.Run(ctx, root, args, stdin, stdout, stderr)
 }
 

@@ -17,7 +17,7 @@ func TestAlignDoesNotWaitForAPipe(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	status, _, stderr := lab(t.Context(), "align", "--method", "ls", "--out", filepath.Join(dir, "out"), pipe)
+	status, _, stderr := runLab(t.Context(), "align", "--method", "ls", "--out", filepath.Join(dir, "out"), pipe)
 	if status != 1 || !strings.Contains(stderr, "pipe.npy: not a file") {
 		t.Errorf("status %d, %q", status, stderr)
 	}

@@ -1,0 +1,133 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/align"
+	"concord/linalg"
+)
+
+// Alignment is a method of package align with its options, by a name such as
+// gep-weighted or rdp-opp.
+type Alignment struct {
+	// Name is what ParseAlignment took.
+	Name string
+
+	method  string
+	options align.Options
+	start   string // of rdp: ls or opp
+	unit    bool
+}
+
+// variants are the names that are more than a method's.
+var variants = map[string]Alignment{
+	"ls-sigma":     {method: "ls", options: align.Options{Target: align.Sigma}},
+	"ls-random":    {method: "ls", options: align.Options{Target: align.Random}},
+	"gep-weighted": {method: "gep", options: align.Options{Weighting: true}},
+	"odc-random":   {method: "odc", options: align.Options{Target: align.Random}},
+	"rdp-ls":       {method: "rdp", start: "ls"},
+	"rdp-opp":      {method: "rdp", start: "opp"},
+}
+
+// unitSuffix asks for columns of unit mean square (METHODS: LS and GEP give columns
+// as small as the anchor is long, which a penalised model does not survive).
+const unitSuffix = "+unit"
+
+// Alignments are the names that ParseAlignment knows, each with or without +unit.
+func Alignments() []string {
+	names := align.Methods()
+	for name := range variants {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ParseAlignment makes an Alignment of a name: one of a method; ls-sigma,
+// ls-random, gep-weighted, odc-random, rdp-ls or rdp-opp; with +unit behind it the
+// columns of X̂ are brought to mean square 1 over all parties' rows.
+func ParseAlignment(name string) (Alignment, error) {
+	base, unit := strings.CutSuffix(name, unitSuffix)
+	a, ok := variants[base]
+	if !ok {
+		if !slices.Contains(align.Methods(), base) {
+			return Alignment{}, fmt.Errorf("lab: there is no alignment %q, want one of: %s; with %s behind it for columns of unit mean square",
+				name, strings.Join(Alignments(), ", "), unitSuffix)
+		}
+		a.method = base
+	}
+	a.Name, a.unit = name, unit
+	return a, nil
+}
+
+// MarshalText is the name.
+func (a Alignment) MarshalText() ([]byte, error) { return []byte(a.Name), nil }
+
+// run finds the G_i. Randomness (a random target, starts) comes from src.
+func (a Alignment) run(anchors []*mat.Dense, src rand.Source) ([]*mat.Dense, *align.Result, error) {
+	opt := a.options
+	opt.Source, opt.NoResidual = src, true
+	switch a.start {
+	case "ls", "opp":
+		first, err := align.Run(a.start, anchors, align.Options{NoResidual: true})
+		if err != nil {
+			return nil, nil, err
+		}
+		opt.Init = first.G
+	}
+	r, err := align.Run(a.method, anchors, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.G, r, nil
+}
+
+// stacked is X̂, all parties' X̃_i G_i, and the G_i with what unit asks for folded in.
+func (a Alignment) stacked(x, g []*mat.Dense) (*mat.Dense, []*mat.Dense) {
+	total := 0
+	for _, xi := range x {
+		n, _ := xi.Dims()
+		total += n
+	}
+	_, d := g[0].Dims()
+	all := mat.NewDense(total, d, nil)
+	starts := make([]int, len(x))
+	for i, at := 0, 0; i < len(x); i++ {
+		starts[i] = at
+		n, _ := x[i].Dims()
+		at += n
+	}
+	linalg.Parallel(len(x), func(i int) {
+		n, _ := x[i].Dims()
+		all.Slice(starts[i], starts[i]+n, 0, d).(*mat.Dense).Mul(x[i], g[i])
+	})
+	if !a.unit {
+		return all, g
+	}
+	scale := make([]float64, d)
+	for i := range total {
+		for j, v := range all.RawRowView(i) {
+			scale[j] += v * v / float64(total)
+		}
+	}
+	for j, v := range scale {
+		scale[j] = 1
+		if v > 0 {
+			scale[j] = 1 / math.Sqrt(v)
+		}
+	}
+	by := mat.NewDiagDense(d, scale)
+	all.Mul(all, by)
+	folded := make([]*mat.Dense, len(g))
+	for i := range g {
+		folded[i] = new(mat.Dense)
+		folded[i].Mul(g[i], by)
+	}
+	return all, folded
+}

@@ -1,0 +1,117 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/anchor"
+	"concord/secret"
+)
+
+// anchor makes A (a × m) of a case; l is the dimension of its bases. Cases with the
+// same anchor get the same one.
+func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
+	_, m := t.test.Dims()
+	a := c.Anchor
+	rows := a.Rows
+	if a.Times > 0 {
+		rows = int(math.Ceil(a.Times * float64(m)))
+	}
+	src := func(purpose ...any) rand.Source {
+		return t.source(append([]any{"anchor", a.Kind, rows}, purpose...)...)
+	}
+	switch a.Kind {
+	case anchor.KindUniform, anchor.KindNormal, anchor.KindOrthonormal:
+		r := src()
+		var seed [anchor.SeedSize]byte
+		for i := 0; i < len(seed); i += 8 {
+			v := r.Uint64()
+			for k := range 8 {
+				seed[i+k] = byte(v >> (8 * k))
+			}
+		}
+		s, err := anchor.SeedFromBytes(secret.NewBytes(seed[:]))
+		if err != nil {
+			return nil, err
+		}
+		made, err := anchor.Generate(anchor.Spec{Kind: a.Kind, Rows: rows}, s, m)
+		if err != nil {
+			return nil, err
+		}
+		return made.Reveal(), nil
+	}
+	if rows == 0 {
+		rows = max(1000, 2*m) // as for the other kinds
+	}
+	var (
+		made secret.Matrix
+		err  error
+	)
+	switch a.Kind {
+	case "public", "public-mixed":
+		public, err := t.publicRows(a.Data, m)
+		if err != nil {
+			return nil, err
+		}
+		if a.Kind == "public" {
+			made, err = anchor.Sample(public, rows, src())
+		} else {
+			made, err = anchor.Mix(public, rows, src())
+		}
+		if err != nil {
+			return nil, err
+		}
+	case "low-rank", "smote":
+		pieces := make([]secret.Matrix, len(t.parties))
+		for i, p := range t.parties {
+			x := secret.NewMatrix(p.x)
+			n, _ := p.x.Dims()
+			if a.Kind == "smote" {
+				neighbours := a.Neighbours
+				if neighbours == 0 {
+					neighbours = 5
+				}
+				pieces[i], err = anchor.SMOTEPiece(x, n, min(neighbours, n-1), src(i))
+			} else {
+				rank, delta := a.Rank, a.Delta
+				if rank == 0 {
+					rank = l
+				}
+				if delta == 0 {
+					delta = 0.05 // NRI 6.1
+				}
+				pieces[i], err = anchor.LowRankPiece(x, min(rank, n, m), delta, src(i))
+			}
+			if err != nil {
+				return nil, fmt.Errorf("party %d: %w", i+1, err)
+			}
+		}
+		if made, err = anchor.FromPieces(pieces, rows, src("rows")); err != nil {
+			return nil, err
+		}
+	}
+	return made.Reveal(), nil
+}
+
+// publicRows are the rows of all named data sets.
+func (t *trial) publicRows(names []string, m int) (*mat.Dense, error) {
+	var parts []*mat.Dense
+	for _, name := range names {
+		d, ok := t.public[name]
+		if !ok {
+			return nil, fmt.Errorf("lab: the public data set %q was not given", name)
+		}
+		n, columns := d.X.Dims()
+		if columns != m {
+			return nil, fmt.Errorf("lab: the public data set %s has %d columns, the parties have %d", name, columns, m)
+		}
+		// A few thousand rows of each suffice, and bits become 64 times as large.
+		const most = 4000
+		rows := rand.New(t.source("public", name)).Perm(n)
+		parts = append(parts, d.X.Take(rows[:min(n, most)]))
+	}
+	return stackRows(parts), nil
+}

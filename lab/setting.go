@@ -1,0 +1,304 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"concord/learn"
+	"concord/metric"
+)
+
+// Setting is one simulated study. Names of fields in files are the yaml tags.
+type Setting struct {
+	// Parties is c. Required, unless Split is by, where zero means one for each
+	// value of the column.
+	Parties int `yaml:"parties" json:"parties,omitempty"`
+	// Rows is n_i, the same for every party. Required; zero for by, where a party
+	// has all rows of its value, and otherwise takes at most so many of them.
+	Rows int `yaml:"rows" json:"rows,omitempty"`
+	// Test is the number of test rows, the same for all parties. Required.
+	Test int `yaml:"test" json:"test,omitempty"`
+	// Pool is how many rows are drawn before anything else; zero means all.
+	Pool int `yaml:"pool" json:"pool,omitempty"`
+	// Split says how rows are divided: even (default), skewed, dirichlet, classes or
+	// by. See package lab/split.
+	Split string `yaml:"split" json:"split,omitempty"`
+	// Alpha is the concentration of dirichlet; zero means 0.5.
+	Alpha float64 `yaml:"alpha" json:"alpha,omitempty"`
+	// Stratified says what keeps the shares of the classes: nothing (none, default),
+	// the pool, or all: pool, test rows and, where the split is even, parties.
+	Stratified string `yaml:"stratified" json:"stratified,omitempty"`
+	// PublishedTest draws test rows from the data set's own test part, and the
+	// parties' from the rest.
+	PublishedTest bool `yaml:"published_test" json:"published_test,omitempty"`
+	// Halves gives the first half of the parties the first half of the columns, and
+	// the others the other; what a party lacks is zero after standardisation.
+	Halves bool `yaml:"halves" json:"halves,omitempty"`
+	// Standardise says by whose mean and deviation features are brought to mean 0 and
+	// deviation 1: pooled (default), of all parties' rows; all, of every row of the
+	// pool, test rows too; party, of each party's own rows; none. What is missing
+	// becomes the mean.
+	Standardise string `yaml:"standardise" json:"standardise,omitempty"`
+	// KeepBinary leaves columns of 0 and 1, such as coded categories, as they are.
+	KeepBinary bool `yaml:"keep_binary" json:"keep_binary,omitempty"`
+	// Score says who scores the test rows: all, every party all of them, and the mean
+	// over parties counts; spread (default for more than 20 parties), row j the party
+	// j mod c, which is as fair and c times cheaper.
+	Score string `yaml:"score" json:"score,omitempty"`
+	// Models are trained as h and, under nri, as tᵢ. Required.
+	Models []Model `yaml:"models" json:"models,omitempty"`
+	// Metrics are names of package metric; none means roc_auc and accuracy for two
+	// classes, accuracy for more, rmse for numbers.
+	Metrics []string `yaml:"metrics" json:"metrics,omitempty"`
+	// Baselines are central, local, fedavg, and dp with its ε, as dp:8. Nil means
+	// central and local.
+	Baselines []string `yaml:"baselines" json:"baselines,omitempty"`
+	// Sensitivity is what one number of the data can change by, for dp: 1 where
+	// pixels run from 0 to 1. Noise is then calibrated for one number, not for a row.
+	// Zero means that rows are cut to the norm √m and noise covers a whole row.
+	Sensitivity float64 `yaml:"sensitivity" json:"sensitivity,omitempty"`
+	// Cases are the collaborations. Required.
+	Cases []Case `yaml:"cases" json:"cases,omitempty"`
+}
+
+// Model is a learner with the name that results have it by.
+type Model struct {
+	Name string     `yaml:"name" json:"name,omitempty"`
+	Spec learn.Spec `yaml:"-" json:"spec"`
+}
+
+// Case is a way to collaborate: protocol, anchor, bases, and the alignments to
+// compare on the same intermediate representations.
+type Case struct {
+	// Name is for results; it may be empty where there is one case.
+	Name string `yaml:"name" json:"name,omitempty"`
+	// Protocol is dc (default) or nri.
+	Protocol string `yaml:"protocol" json:"protocol,omitempty"`
+	// Answers are the anchor predictions of nri: hard (default), classes, or soft,
+	// scores.
+	Answers string `yaml:"answers" json:"answers,omitempty"`
+	// Anchor is what all parties map.
+	Anchor Anchor `yaml:"anchor" json:"anchor"`
+	// Basis is how each party maps.
+	Basis Basis `yaml:"basis" json:"basis"`
+	// Align are the alignments. Required.
+	Align []Alignment `yaml:"-" json:"align"`
+}
+
+// Anchor says which anchor is made.
+type Anchor struct {
+	// Kind is uniform, normal, orthonormal, public, public-mixed, low-rank or smote;
+	// empty means orthonormal. METHODS: see package anchor.
+	Kind string `yaml:"kind" json:"kind,omitempty"`
+	// Rows is a; zero means the kind's default.
+	Rows int `yaml:"rows" json:"rows,omitempty"`
+	// Times is a as a multiple of the columns, in place of Rows.
+	Times float64 `yaml:"times" json:"times,omitempty"`
+	// Rank is that of low-rank; zero means the dimension of the basis.
+	Rank int `yaml:"rank" json:"rank,omitempty"`
+	// Delta is the noise of low-rank; zero means 0.05.
+	Delta float64 `yaml:"delta" json:"delta,omitempty"`
+	// Neighbours are those of smote; zero means 5.
+	Neighbours int `yaml:"neighbours" json:"neighbours,omitempty"`
+	// Data names the data sets whose rows are public.
+	Data []string `yaml:"data" json:"data,omitempty"`
+}
+
+// Basis says how F_i is made: F_i = V E.
+type Basis struct {
+	// Kind is what V is made of: svd (default), pca, pca-perturbed or random.
+	Kind string `yaml:"kind" json:"kind,omitempty"`
+	// Common makes V the same for all: first, from party 1's rows; pooled, from all
+	// rows; anchor, from the pooled second moments of the anchor. Empty means each
+	// its own.
+	Common string `yaml:"common" json:"common,omitempty"`
+	// Mix is E: haar (default), uniform on [0, 1), normal, or none.
+	Mix string `yaml:"mix" json:"mix,omitempty"`
+	// Delta is the noise of pca-perturbed; zero means 0.05.
+	Delta float64 `yaml:"delta" json:"delta,omitempty"`
+	// Dim is l; Fraction l/m, rounded down; Variance the share of the variance of
+	// party 1's rows below which l directions stay. One of them at most; none means
+	// the fraction 0.8. l is never more than fits the smallest party.
+	Dim      int     `yaml:"dim" json:"dim,omitempty"`
+	Fraction float64 `yaml:"fraction" json:"fraction,omitempty"`
+	Variance float64 `yaml:"variance" json:"variance,omitempty"`
+}
+
+// Names of what settings choose from.
+var (
+	Splits       = []string{"even", "skewed", "dirichlet", "classes", "by"}
+	stratifieds  = []string{"none", "pool", "all"}
+	standardises = []string{"pooled", "all", "party", "none"}
+	scorings     = []string{"all", "spread"}
+	protocols    = []string{"dc", "nri"}
+	answers      = []string{"hard", "soft"}
+	AnchorKinds  = []string{"uniform", "normal", "orthonormal", "public", "public-mixed", "low-rank", "smote"}
+	BasisKinds   = []string{"svd", "pca", "pca-perturbed", "random"}
+	commons      = []string{"", "first", "pooled", "anchor"}
+	mixes        = []string{"haar", "uniform", "normal", "none"}
+)
+
+// Resolve returns the setting with its defaults filled in, or what is wrong with
+// it.
+func (s Setting) Resolve() (Setting, error) {
+	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf("lab: "+format, args...)) }
+	oneOf := func(name string, value *string, known []string) {
+		if *value == "" && !slices.Contains(known, "") {
+			*value = known[0]
+		}
+		if !slices.Contains(known, *value) {
+			wrong("%s is %q, want one of: %s", name, *value, strings.Join(slices.DeleteFunc(slices.Clone(known), func(k string) bool { return k == "" }), ", "))
+		}
+	}
+	share := func(name string, v float64) {
+		if !(v >= 0 && v < 1) {
+			wrong("%s is %v, must be at least 0 and below 1", name, v)
+		}
+	}
+	noise := func(name string, v float64) {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			wrong("%s is %v, must be finite and not negative", name, v)
+		}
+	}
+	oneOf("split", &s.Split, Splits)
+	oneOf("stratified", &s.Stratified, stratifieds)
+	oneOf("standardise", &s.Standardise, standardises)
+	if s.Score == "" && s.Parties > 20 {
+		s.Score = "spread"
+	}
+	oneOf("score", &s.Score, scorings)
+	if s.Parties < 1 && s.Split != "by" || s.Parties < 0 || s.Parties > maxParties {
+		wrong("parties is %d, must be from 1 to %d", s.Parties, maxParties)
+	}
+	if s.Rows < 1 && s.Split != "by" || s.Rows < 0 {
+		wrong("rows is %d, must be positive", s.Rows)
+	}
+	if s.Test < 1 {
+		wrong("test is %d, must be positive", s.Test)
+	}
+	if s.Alpha == 0 {
+		s.Alpha = 0.5
+	}
+	noise("alpha", s.Alpha)
+	noise("sensitivity", s.Sensitivity)
+	if s.Baselines == nil {
+		s.Baselines = []string{"central", "local"}
+	}
+	for _, b := range s.Baselines {
+		if _, err := parseBaseline(b); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	if len(s.Models) == 0 {
+		wrong("no models; there are %s", strings.Join(learn.Kinds(), ", "))
+	}
+	names := map[string]bool{}
+	for i := range s.Models {
+		m := &s.Models[i]
+		if m.Name == "" {
+			m.Name = m.Spec.Kind
+		}
+		if names[m.Name] {
+			wrong("two models are called %q", m.Name)
+		}
+		names[m.Name] = true
+		if _, err := learn.New(m.Spec); err != nil {
+			problems = append(problems, fmt.Errorf("lab: model %s: %w", m.Name, err))
+		}
+	}
+	for _, name := range s.Metrics {
+		if _, err := metric.Named(name); err != nil {
+			problems = append(problems, fmt.Errorf("lab: %w", err))
+		}
+	}
+	if len(s.Cases) == 0 {
+		wrong("no case to compare with the baselines")
+	}
+	s.Cases = slices.Clone(s.Cases)
+	names = map[string]bool{}
+	for i := range s.Cases {
+		c := &s.Cases[i]
+		if names[c.Name] {
+			wrong("two cases are called %q", c.Name)
+		}
+		names[c.Name] = true
+		if strings.Contains(c.Name, "/") {
+			wrong("the case's name %q has a slash", c.Name)
+		}
+		oneOf("protocol", &c.Protocol, protocols)
+		oneOf("answers", &c.Answers, answers)
+		if c.Anchor.Kind == "" {
+			c.Anchor.Kind = "orthonormal"
+		}
+		oneOf("anchor", &c.Anchor.Kind, AnchorKinds)
+		oneOf("basis", &c.Basis.Kind, BasisKinds)
+		oneOf("common", &c.Basis.Common, commons)
+		oneOf("mix", &c.Basis.Mix, mixes)
+		if c.Anchor.Rows < 0 {
+			wrong("anchor rows is %d, must not be negative", c.Anchor.Rows)
+		}
+		noise("anchor times", c.Anchor.Times)
+		noise("anchor delta", c.Anchor.Delta)
+		noise("basis delta", c.Basis.Delta)
+		share("basis fraction", c.Basis.Fraction)
+		share("basis variance", c.Basis.Variance)
+		if c.Basis.Dim < 0 {
+			wrong("basis dim is %d, must not be negative", c.Basis.Dim)
+		}
+		rules := 0
+		for _, given := range []bool{c.Basis.Dim > 0, c.Basis.Fraction > 0, c.Basis.Variance > 0} {
+			if given {
+				rules++
+			}
+		}
+		switch {
+		case rules > 1:
+			wrong("dim, fraction and variance exclude each other")
+		case rules == 0:
+			c.Basis.Fraction = 0.8
+		}
+		if strings.HasPrefix(c.Anchor.Kind, "public") && len(c.Anchor.Data) == 0 {
+			wrong("a %s anchor needs data sets to take rows from", c.Anchor.Kind)
+		}
+		if len(c.Align) == 0 {
+			wrong("case %q has no alignment", c.Name)
+		}
+		methods := map[string]bool{}
+		for _, a := range c.Align {
+			if methods[a.Name] {
+				wrong("case %q has the alignment %s twice", c.Name, a.Name)
+			}
+			methods[a.Name] = true
+		}
+	}
+	return s, errors.Join(problems...)
+}
+
+// maxParties bounds c: nobody simulates more, and what is typed by mistake is not
+// allocated.
+const maxParties = 100_000
+
+// baseline is one of Setting.Baselines.
+type baseline struct {
+	name, kind string
+	epsilon    float64
+}
+
+func parseBaseline(name string) (baseline, error) {
+	kind, argument, has := strings.Cut(name, ":")
+	switch {
+	case !has && slices.Contains([]string{"central", "local", "fedavg"}, kind):
+		return baseline{name: name, kind: kind}, nil
+	case has && kind == "dp":
+		eps, err := strconv.ParseFloat(argument, 64)
+		if err == nil && eps > 0 && !math.IsInf(eps, 0) {
+			return baseline{name, kind, eps}, nil
+		}
+	}
+	return baseline{}, fmt.Errorf("lab: there is no baseline %q, want central, local, fedavg, or dp with its epsilon, as dp:8", name)
+}
