@@ -139,6 +139,25 @@ func (t *trial) directionsOf(b Basis, x *mat.Dense, l, party int) (*mat.Dense, e
 	return v.Reveal(), nil
 }
 
+// leastRank is the least number of directions that a party's rows have, which bases
+// of its own must not exceed; 0 if that is not what limits them.
+func (t *trial) leastRank(b Basis) int {
+	least := 0
+	for i, p := range t.parties {
+		if b.Common == "first" && i > 0 || b.Common == "pooled" || b.Common == "anchor" {
+			break
+		}
+		_, report, err := basis.Directions(b.Kind, secret.NewMatrix(p.x), 1, 0.05, t.source("rank", i))
+		if err != nil {
+			return 0
+		}
+		if i == 0 || report.Rank < least {
+			least = report.Rank
+		}
+	}
+	return least
+}
+
 // pooled are the l leading eigenvectors of the pooled second moments Σ XᵢᵀXᵢ (m × m),
 // the common basis of METHODS.md section 9, as masked sums would agree it.
 func pooled(x []*mat.Dense, l int) (*mat.Dense, error) {

@@ -31,6 +31,13 @@ func (t *trial) collaborate(c Case) error {
 	}
 	f, err := t.bases(c, l, a)
 	if err != nil {
+		if rank := t.leastRank(c.Basis); rank > 0 && rank < l {
+			t.note("in some draws the dimension %d is cut to the rank of some party's rows", l)
+			l = rank
+			f, err = t.bases(c, l, a)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	im := images{f: f, anchor: a, rows: make([]*mat.Dense, len(f)), anchors: make([]*mat.Dense, len(f))}

@@ -17,8 +17,8 @@ type Setting struct {
 	// Parties is c. Required, unless Split is by, where zero means one for each
 	// value of the column.
 	Parties int `yaml:"parties" json:"parties,omitempty"`
-	// Rows is n_i, the same for every party. Required; zero for by, where a party
-	// has all rows of its value, and otherwise takes at most so many of them.
+	// Rows is n_i, the same for every party. Required; for by and classes zero means
+	// all rows that fall to a party, and with by a number is the most it takes.
 	Rows int `yaml:"rows" json:"rows,omitempty"`
 	// Test is the number of test rows, the same for all parties. Required.
 	Test int `yaml:"test" json:"test,omitempty"`
@@ -175,7 +175,7 @@ func (s Setting) Resolve() (Setting, error) {
 	if s.Parties < 1 && s.Split != "by" || s.Parties < 0 || s.Parties > maxParties {
 		wrong("parties is %d, must be from 1 to %d", s.Parties, maxParties)
 	}
-	if s.Rows < 1 && s.Split != "by" || s.Rows < 0 {
+	if s.Rows < 1 && s.Split != "by" && s.Split != "classes" || s.Rows < 0 {
 		wrong("rows is %d, must be positive", s.Rows)
 	}
 	if s.Test < 1 {

@@ -22,6 +22,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
   concord-lab demo         three hospitals train one model, in ten seconds
   concord-lab simulate     would a collaboration on a table be worth it?
+  concord-lab reproduce    the published experiments, ours beside theirs
   concord-lab traffic      how many bytes it sends
   concord-lab align        change-of-basis matrices of NumPy files, by any method
   concord-lab bench align  how long one takes
@@ -29,7 +30,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	}
-	root.AddCommand(demoCommand(stdout), simulateCommand(stdout, stderr), alignCommand(stdout, stderr), benchCommand(stdout), trafficCommand(stdout))
+	root.AddCommand(demoCommand(stdout), simulateCommand(stdout, stderr), reproduceCommand(stdout, stderr), alignCommand(stdout, stderr), benchCommand(stdout), trafficCommand(stdout))
 	return cli.Run(ctx, root, args, stdin, stdout, stderr)
 }
 

@@ -65,6 +65,8 @@ type Run struct {
 	Align []string `yaml:"align"`
 	// CaseAlign are those of cases with their own, by the case's name.
 	CaseAlign map[string][]string `yaml:"case_align"`
+	// Set changes numbers of the setting, by the axes' names: dim in all cases.
+	Set map[string]float64 `yaml:"set"`
 	// Sweep draws the run once for each value of one number of the setting.
 	Sweep *Sweep `yaml:"sweep"`
 	// Repeats overrides the experiment's.
@@ -96,6 +98,14 @@ var axes = map[string]func(*lab.Setting, float64){
 	}),
 	"anchor_rows":  forCases(func(c *lab.Case, v float64) { c.Anchor.Rows = int(v) }),
 	"anchor_times": forCases(func(c *lab.Case, v float64) { c.Anchor.Times = v }),
+}
+
+func axis(name string) (func(*lab.Setting, float64), error) {
+	set, ok := axes[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no axis %q, want one of: %s", name, strings.Join(slices.Sorted(mapKeys(axes)), ", "))
+	}
+	return set, nil
 }
 
 func forCases(set func(*lab.Case, float64)) func(*lab.Setting, float64) {
@@ -219,13 +229,20 @@ func (r Run) expand() ([]Run, error) {
 			return nil, fmt.Errorf("case_align names the case %q, which is not there", name)
 		}
 	}
+	for _, name := range slices.Sorted(mapKeys(r.Set)) {
+		set, err := axis(name)
+		if err != nil {
+			return nil, err
+		}
+		set(&r.Setting, r.Set[name])
+	}
 	if r.Sweep == nil {
 		_, err := r.Setting.Resolve()
 		return []Run{r}, err
 	}
-	set, ok := axes[r.Sweep.Axis]
-	if !ok {
-		return nil, fmt.Errorf("there is no axis %q, want one of: %s", r.Sweep.Axis, strings.Join(slices.Sorted(mapKeys(axes)), ", "))
+	set, err := axis(r.Sweep.Axis)
+	if err != nil {
+		return nil, err
 	}
 	var all []Run
 	for _, v := range r.Sweep.Values {
