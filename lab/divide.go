@@ -16,11 +16,36 @@ type divided struct {
 	test, pool []int
 }
 
-// divide draws the pool, the test rows and the parties' rows.
-func (t *trial) divide() (divided, error) {
+// divide draws the pool, the test rows and the parties' rows. Test rows of one of two
+// classes, with which no ranking can be judged, are drawn anew.
+func (t *trial) divide() (d divided, err error) {
+	rnd := rand.New(t.source("split"))
+	const most = 100
+	for range most {
+		if d, err = t.divideOnce(rnd); err != nil || !t.oneClass(d.test) {
+			return d, err
+		}
+		t.note("in some draws the test rows were of one class, and were drawn anew")
+	}
+	return d, fmt.Errorf("lab: %d test rows were of one class in %d draws running: take more, or stratified ones", t.Test, most)
+}
+
+func (t *trial) oneClass(rows []int) bool {
+	y := t.data.Y
+	if len(y.Classes) != 2 {
+		return false
+	}
+	for _, i := range rows {
+		if y.Labels[i] != y.Labels[rows[0]] {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *trial) divideOnce(rnd *rand.Rand) (divided, error) {
 	var d divided
 	n, _ := t.data.X.Dims()
-	rnd := rand.New(t.source("split"))
 	from := make([]int, n)
 	for i := range from {
 		from[i] = i

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 )
 
 // A journal is a file of finished trials, one JSON object a line, so that an
@@ -20,6 +21,9 @@ type journal struct {
 	file *os.File
 	done map[int]*Outcome
 	took map[int]float64
+	// synced is when the file last went to the disk: at most once a second, since a
+	// power cut should cost less than a second's work and draws may take far less.
+	synced time.Time
 }
 
 type journalHead struct {
@@ -115,7 +119,7 @@ func (j *journal) read(setting string) (int64, error) {
 	}
 }
 
-// add keeps a trial; it is in the file when add returns.
+// add keeps a trial.
 func (j *journal) add(repeat int, o *Outcome, seconds float64) error {
 	return j.append(journalLine{repeat, seconds, o.Cells, o.Values, o.Notes})
 }
@@ -128,7 +132,11 @@ func (j *journal) append(line any) error {
 	if _, err := j.file.Write(append(b, '\n')); err != nil {
 		return err
 	}
+	if time.Since(j.synced) < time.Second {
+		return nil
+	}
+	j.synced = time.Now()
 	return j.file.Sync()
 }
 
-func (j *journal) close() error { return j.file.Close() }
+func (j *journal) close() error { return errors.Join(j.file.Sync(), j.file.Close()) }

@@ -36,7 +36,7 @@ same for other readers; figures as SVG and PNG. Finished draws are kept in
 DIR/trials, so that an interrupted run goes on; delete that folder to begin anew.
 
 --data names the folder of the data sets. One that is not there is an error that says
-where it comes from; nothing is left out. What stands in for data that are not to be
+where it comes from; nothing is left out but by --only, which names runs. What stands in for data that are not to be
 had is named in the report.
 
 With --check the exit status is 1 if a figure is further from the published one than
@@ -92,6 +92,7 @@ significance ends otherwise.`,
 	flags.StringVar(&opt.Data, "data", ".", "folder of the data sets")
 	flags.StringVar(&out, "out", "", "folder for the report (default: E1-out)")
 	flags.IntVar(&opt.Workers, "workers", 0, "draws computed side by side (default: the cores)")
+	flags.StringSliceVar(&opt.Only, "only", nil, "runs to make, by name (default: all)")
 	flags.BoolVar(&check, "check", false, "fail if a figure is not as wanted")
 	flags.BoolVar(&quiet, "quiet", false, "show no progress")
 	return cmd

@@ -63,6 +63,7 @@ type record struct {
 	Title      string          `json:"title"`
 	Source     string          `json:"source"`
 	Size       Size            `json:"size"`
+	Only       []string        `json:"only,omitempty"`
 	Seconds    float64         `json:"seconds"`
 	Seed       uint64          `json:"seed"`
 	Machine    Machine         `json:"machine"`
@@ -132,7 +133,7 @@ type trafficRecord struct {
 // JSON writes the whole report.
 func (r *Report) JSON(w io.Writer) error {
 	rec := record{
-		Experiment: r.Name, Title: r.Title, Source: r.Source, Size: r.Size, Seconds: r.Seconds, Seed: seed, Machine: r.Machine, Figures: r.Figures,
+		Experiment: r.Name, Title: r.Title, Source: r.Source, Size: r.Size, Only: r.Only, Seconds: r.Seconds, Seed: seed, Machine: r.Machine, Figures: r.Figures,
 	}
 	for _, run := range r.Results {
 		one := runRecord{

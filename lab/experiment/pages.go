@@ -39,6 +39,9 @@ func (r *Report) page(figures bool) (page.Page, error) {
 		},
 		Notes: slices.Clone(r.Notes),
 	}
+	if len(r.Only) > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("Only %s was asked for; the other runs of the experiment were left out.", strings.Join(r.Only, ", ")))
+	}
 	for _, run := range r.Results {
 		for _, n := range append(slices.Clone(run.Notes), run.StandIn) {
 			if n = strings.TrimSpace(n); n != "" {

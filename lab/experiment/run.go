@@ -30,6 +30,9 @@ type Options struct {
 	Size Size
 	// Data is the folder of the data sets.
 	Data string
+	// Only are the names of the runs and timings to make; none means all. A report
+	// says what was left out.
+	Only []string
 	// Journals is a folder that keeps finished trials, so that an interrupted run goes
 	// on; empty means none.
 	Journals string
@@ -60,6 +63,8 @@ type Report struct {
 	Orders  []OrderResult
 	Tests   []TestResult
 	Machine Machine
+	// Only are the runs that were asked for; none means all.
+	Only []string
 }
 
 // RunResult is a run with its results.
@@ -95,7 +100,17 @@ func (c Counts) of(s Size) int {
 func (e *Experiment) Run(ctx context.Context, opt Options) (*Report, error) {
 	start := time.Now()
 	r := &Report{Experiment: e, Size: opt.Size, Machine: Machine{runtime.GOMAXPROCS(0), runtime.Version(), backend()}}
+	if err := e.known(opt.Only); err != nil {
+		return nil, err
+	}
 	runs := e.chosen(opt.Size)
+	timings := slices.Clone(e.Timings)
+	if len(opt.Only) > 0 {
+		left := func(name string) bool { return !slices.Contains(opt.Only, name) }
+		runs = slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return left(r.Name) })
+		timings = slices.DeleteFunc(timings, func(t Timing) bool { return left(t.Name) })
+		r.Only = opt.Only
+	}
 	sets, err := e.load(runs, opt.Data)
 	if err != nil {
 		return nil, err
@@ -105,7 +120,7 @@ func (e *Experiment) Run(ctx context.Context, opt Options) (*Report, error) {
 			return nil, err
 		}
 	}
-	total := len(runs) + len(e.Timings)
+	total := len(runs) + len(timings)
 	for i, run := range runs {
 		repeats := lab.Repeats{Count: run.repeats(e).of(opt.Size), Seed: seed, Workers: opt.Workers, Public: sets}
 		if opt.Journals != "" {
@@ -122,7 +137,7 @@ func (e *Experiment) Run(ctx context.Context, opt Options) (*Report, error) {
 		}
 		r.Results = append(r.Results, RunResult{Run: run, StandIn: data.StandIn, Notes: slices.Concat(data.Notes, got.Notes), Results: got})
 	}
-	for i, t := range e.Timings {
+	for i, t := range timings {
 		report := func(done, count int) {
 			if opt.Progress != nil {
 				opt.Progress(Progress{t.Name, len(runs) + i + 1, total, lab.Progress{Done: done, Count: count}})
@@ -144,6 +159,25 @@ func (e *Experiment) Run(ctx context.Context, opt Options) (*Report, error) {
 	r.compare()
 	r.Seconds = time.Since(start).Seconds()
 	return r, nil
+}
+
+// known finds names that no run and no timing has.
+func (e *Experiment) known(only []string) error {
+	var names []string
+	for _, r := range e.Runs {
+		if !slices.Contains(names, r.Name) {
+			names = append(names, r.Name)
+		}
+	}
+	for _, t := range e.Timings {
+		names = append(names, t.Name)
+	}
+	for _, name := range only {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("experiment: %s has no run %q, want some of: %s", e.Name, name, strings.Join(names, ", "))
+		}
+	}
+	return nil
 }
 
 // chosen are the runs of a size: all, or for a quick look those of the quick values.
