@@ -103,7 +103,7 @@ func (e *Experiment) Run(ctx context.Context, opt Options) (*Report, error) {
 	if err := e.known(opt.Only); err != nil {
 		return nil, err
 	}
-	runs := e.chosen(opt.Size)
+	runs := e.chosen(opt)
 	timings := slices.Clone(e.Timings)
 	if len(opt.Only) > 0 {
 		left := func(name string) bool { return !slices.Contains(opt.Only, name) }
@@ -180,13 +180,14 @@ func (e *Experiment) known(only []string) error {
 	return nil
 }
 
-// chosen are the runs of a size: all, or for a quick look those of the quick values.
-func (e *Experiment) chosen(size Size) []Run {
-	if size != Quick {
+// chosen are the runs of a size: all, or for a quick look those of the quick values
+// that do not take long or were asked for.
+func (e *Experiment) chosen(opt Options) []Run {
+	if opt.Size != Quick {
 		return e.Runs
 	}
 	return slices.DeleteFunc(slices.Clone(e.Runs), func(r Run) bool {
-		return r.Sweep != nil && r.QuickValues != nil && !slices.Contains(r.QuickValues, r.X) || r.NotQuick
+		return r.Sweep != nil && r.QuickValues != nil && !slices.Contains(r.QuickValues, r.X) || r.NotQuick && !slices.Contains(opt.Only, r.Name)
 	})
 }
 
