@@ -48,6 +48,7 @@ test-data: deps ## Checks on the data sets in the folder that CONCORD_DATA names
 	@scripts/deps.sh peers
 	$(GO) build -trimpath -o bin/ ./cmd/concord-lab
 	bench/learners.py accuracy --data "$(CONCORD_DATA)" --out .cache/learners
+	for e in E1 E5; do rm -rf .cache/$$e; bin/concord-lab reproduce $$e --quick --check --data "$(CONCORD_DATA)" --out .cache/$$e || exit 1; done
 
 .PHONY: test-long
 test-long: deps ## Everything three times with random cases, and each fuzz target for FUZZTIME
@@ -67,6 +68,11 @@ compare: deps build ## Measure alignments and learners beside the Python peers, 
 	@scripts/deps.sh peers
 	bench/compare.py headline grid backends memory
 	bench/learners.py accuracy time --data "$(CONCORD_DATA)"
+
+.PHONY: experiments
+experiments: build ## Reproduce E1 to E9 in full, hours alone on the machine (docs/results)
+	@test -n "$(CONCORD_DATA)" || { echo "make experiments: set CONCORD_DATA to the folder of the data sets" >&2; exit 1; }
+	scripts/experiments.sh "$(abspath $(CONCORD_DATA))"
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (default 60s) each

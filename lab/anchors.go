@@ -96,7 +96,7 @@ func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 	return made.Reveal(), nil
 }
 
-// publicRows are the rows of all named data sets.
+// publicRows are rows of all named data sets, brought to the scale of the parties'.
 func (t *trial) publicRows(names []string, m int) (*mat.Dense, error) {
 	var parts []*mat.Dense
 	for _, name := range names {
@@ -113,5 +113,11 @@ func (t *trial) publicRows(names []string, m int) (*mat.Dense, error) {
 		rows := rand.New(t.source("public", name)).Perm(n)
 		parts = append(parts, d.X.Take(rows[:min(n, most)]))
 	}
-	return stackRows(parts), nil
+	x := stackRows(parts)
+	if t.Standardise == "none" {
+		impute(x, t.common)
+	} else {
+		standardise(x, t.common)
+	}
+	return x, nil
 }

@@ -35,10 +35,12 @@ func (t *trial) draw() error {
 	t.truth = metric.Truth{Labels: truth.Labels, Positive: max(t.data.Positive, 0), Values: truth.Values}
 	switch t.Standardise {
 	case "pooled":
-		standardise(x, t.scaleOf(view(0, n)))
+		t.common = t.scaleOf(view(0, n))
+		standardise(x, t.common)
 	case "all":
 		all, _ := t.data.Take(cut.pool)
-		standardise(x, t.scaleOf(all))
+		t.common = t.scaleOf(all)
+		standardise(x, t.common)
 	case "party":
 		// A test row belongs to no party: it is scaled by the mean of their figures.
 		scales := make([]scale, len(t.parties))
@@ -46,9 +48,11 @@ func (t *trial) draw() error {
 			scales[i] = t.scaleOf(p.x)
 			standardise(p.x, scales[i])
 		}
-		standardise(t.test, meanScale(scales))
+		t.common = meanScale(scales)
+		standardise(t.test, t.common)
 	case "none":
-		impute(x, t.scaleOf(view(0, n)))
+		t.common = t.scaleOf(view(0, n))
+		impute(x, t.common)
 	}
 	if t.Halves {
 		return t.halve()

@@ -57,6 +57,7 @@ type trial struct {
 	parties []party
 	test    *mat.Dense
 	truth   metric.Truth
+	common  scale                   // what test rows, and public ones, are standardised by
 	lacking [][]int                 // columns that a party lacks; nil if none do
 	vs      map[string][]*mat.Dense // directions by basis, see directions
 	out     Outcome

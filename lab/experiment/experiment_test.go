@@ -299,14 +299,3 @@ func TestParseRefuses(t *testing.T) {
 		}
 	}
 }
-
-func FuzzParse(f *testing.F) {
-	f.Add([]byte(tiny))
-	f.Add([]byte("base: &a [*a]\nruns: [*a]"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if len(b) > 1<<14 {
-			return
-		}
-		experiment.Parse(b) // must not panic
-	})
-}
