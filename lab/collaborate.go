@@ -115,7 +115,14 @@ func (t *trial) fitAnswers(c Case, m Model, anchor, scores *mat.Dense, party int
 	case classes == nil:
 		return t.fit(t.ctx, m.Spec, anchor, learn.Target{Values: scores}, "t", m.Name, party)
 	case c.Answers == "hard":
-		return t.fit(t.ctx, m.Spec, anchor, learn.Target{Classes: classes, Labels: learn.Predicted(scores)}, "t", m.Name, party)
+		y := learn.Target{Classes: classes, Labels: learn.Predicted(scores)}
+		if always, ok := oneLabel(y); ok {
+			if c.OneClass == "refuse" {
+				return nil, fmt.Errorf("lab: the analyst's %d answers are all of class %d", len(y.Labels), always+1)
+			}
+			t.note("some anchor predictions were all of one class, and a party's own model constant")
+		}
+		return t.fit(t.ctx, m.Spec, anchor, y, "t", m.Name, party)
 	case m.Spec.Kind == "ridge":
 		return t.fit(t.ctx, m.Spec, anchor, learn.Target{Values: scores}, "t", m.Name, party)
 	}

@@ -91,7 +91,10 @@ func (t *trial) divideOnce(rnd *rand.Rand) (divided, error) {
 		}
 		d.test, from = drawn[0], rest
 	}
-	sizes := slices.Repeat([]int{t.Rows}, t.Parties)
+	sizes := t.Sizes
+	if sizes == nil {
+		sizes = slices.Repeat([]int{t.Rows}, t.Parties)
+	}
 	var err error
 	switch t.Split {
 	case "even":

@@ -19,12 +19,9 @@ func (t *trial) fit(ctx context.Context, spec learn.Spec, x *mat.Dense, y learn.
 	if err != nil {
 		return nil, err
 	}
-	if y.Classification() {
-		first := y.Labels[0]
-		if !slices.ContainsFunc(y.Labels, func(k int) bool { return k != first }) {
-			_, d := x.Dims()
-			return &constant{inputs: d, classes: y.Classes, always: first}, nil
-		}
+	if always, ok := oneLabel(y); ok {
+		_, d := x.Dims()
+		return &constant{inputs: d, classes: y.Classes, always: always}, nil
 	}
 	model, err := learner.Fit(ctx, x, y)
 	if err != nil {
@@ -34,6 +31,15 @@ func (t *trial) fit(ctx context.Context, spec learn.Spec, x *mat.Dense, y learn.
 		t.note("some fits of %s ended with status %s", spec.Kind, r.Status)
 	}
 	return model, nil
+}
+
+// oneLabel is the class that all labels have, if they do.
+func oneLabel(y learn.Target) (int, bool) {
+	if !y.Classification() || len(y.Labels) == 0 {
+		return 0, false
+	}
+	first := y.Labels[0]
+	return first, !slices.ContainsFunc(y.Labels, func(k int) bool { return k != first })
 }
 
 // constant is the model of labels of one class.

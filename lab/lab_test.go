@@ -204,6 +204,7 @@ func TestEverySplitAnchorAndBasis(t *testing.T) {
 		s.Halves = true
 		s.Cases[0].Anchor, s.Cases[0].Basis = lab.Anchor{Kind: "low-rank", Rows: 200, Rank: 6}, lab.Basis{Dim: 3}
 	})
+	run("sizes", func(s *lab.Setting) { s.Parties, s.Rows, s.Sizes = 0, 0, []int{200, 20, 60} })
 	run("spread", func(s *lab.Setting) { s.Score = "spread" })
 	run("fraction", func(s *lab.Setting) { s.Cases[0].Basis = lab.Basis{Fraction: 0.7} })
 	run("variance", func(s *lab.Setting) { s.Cases[0].Basis = lab.Basis{Kind: "pca", Variance: 0.9} })
@@ -318,6 +319,9 @@ func TestResolve(t *testing.T) {
 		{func(s *lab.Setting) { s.Parties = 1 << 30 }, "must be from 1 to 100000"},
 		{func(s *lab.Setting) { s.Rows = 0 }, "rows is 0"},
 		{func(s *lab.Setting) { s.Test = -1 }, "test is -1"},
+		{func(s *lab.Setting) { s.Sizes = []int{3, 3} }, "sizes of 2 parties, and parties 4, rows 30"},
+		{func(s *lab.Setting) { s.Parties, s.Rows, s.Sizes = 0, 0, []int{3, 0} }, "party 2 has 0 rows"},
+		{func(s *lab.Setting) { s.Parties, s.Rows, s.Sizes, s.Split = 0, 0, []int{3}, "by" }, "do not go with the split by"},
 		{func(s *lab.Setting) { s.Split = "odd" }, `split is "odd", want one of: even, skewed`},
 		{func(s *lab.Setting) { s.Alpha = math.NaN() }, "alpha is NaN"},
 		{func(s *lab.Setting) { s.Standardise = "mine" }, "standardise"},
@@ -381,6 +385,35 @@ func TestTrialRefuses(t *testing.T) {
 	s.Rows, s.Test = 10, 20
 	if _, err := s.Trial(t.Context(), one, nil, 1, 0); err == nil || !strings.Contains(err.Error(), "of one class in 100 draws") {
 		t.Errorf("one class: %v", err)
+	}
+}
+
+// TestOneClassAnswers: GEP's columns are so small that a penalised model is constant,
+// and its answers for the anchor all of one class.
+func TestOneClassAnswers(t *testing.T) {
+	d := twoClasses(400, 6)
+	for i := range d.Y.Labels {
+		if i%4 == 0 {
+			d.Y.Labels[i] = 1 // most rows have this class
+		}
+	}
+	s := small(t)
+	s.Cases = []lab.Case{{Protocol: "nri", Anchor: lab.Anchor{Kind: "normal", Rows: 1000}, Basis: lab.Basis{Dim: 4}, Align: alignments(t, "gep")}}
+	o, err := s.Trial(t.Context(), d, nil, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range o.Cells {
+		if c.Method == "gep" && c.Metric == "roc_auc" && o.Values[i] != 0.5 {
+			t.Errorf("a constant model has ROC-AUC %v", o.Values[i])
+		}
+	}
+	if !strings.Contains(strings.Join(o.Notes, "\n"), "all of one class") {
+		t.Errorf("notes %q", o.Notes)
+	}
+	s.Cases[0].OneClass = "refuse"
+	if _, err := s.Trial(t.Context(), d, nil, 1, 0); err == nil || !strings.Contains(err.Error(), "answers are all of class 2") {
+		t.Errorf("refuse: %v", err)
 	}
 }
 

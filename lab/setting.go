@@ -20,6 +20,9 @@ type Setting struct {
 	// Rows is n_i, the same for every party. Required; for by and classes zero means
 	// all rows that fall to a party, and with by a number is the most it takes.
 	Rows int `yaml:"rows" json:"rows,omitempty"`
+	// Sizes are the rows of each party in place of Parties and Rows, where they
+	// differ; not for classes and by.
+	Sizes []int `yaml:"sizes" json:"sizes,omitempty"`
 	// Test is the number of test rows, the same for all parties. Required.
 	Test int `yaml:"test" json:"test,omitempty"`
 	// Pool is how many rows are drawn before anything else; zero means all.
@@ -81,6 +84,11 @@ type Case struct {
 	// Answers are the anchor predictions of nri: hard (default), classes, or soft,
 	// scores.
 	Answers string `yaml:"answers" json:"answers,omitempty"`
+	// OneClass says what a party makes of hard answers that are all of one class, as
+	// they are where the aligned rows are too small for the model's penalty: constant
+	// (default), a model that always gives it, so that its ROC-AUC is 0.5; or refuse,
+	// an error.
+	OneClass string `yaml:"one_class" json:"one_class,omitempty"`
 	// Anchor is what all parties map.
 	Anchor Anchor `yaml:"anchor" json:"anchor"`
 	// Basis is how each party maps.
@@ -135,6 +143,7 @@ var (
 	standardises = []string{"pooled", "all", "party", "none"}
 	scorings     = []string{"all", "spread"}
 	protocols    = []string{"dc", "nri"}
+	oneClasses   = []string{"constant", "refuse"}
 	answers      = []string{"hard", "soft"}
 	AnchorKinds  = []string{"uniform", "normal", "orthonormal", "public", "public-mixed", "low-rank", "smote"}
 	BasisKinds   = []string{"svd", "pca", "pca-perturbed", "random"}
@@ -168,14 +177,28 @@ func (s Setting) Resolve() (Setting, error) {
 	oneOf("split", &s.Split, Splits)
 	oneOf("stratified", &s.Stratified, stratifieds)
 	oneOf("standardise", &s.Standardise, standardises)
-	if s.Score == "" && s.Parties > 20 {
+	if s.Score == "" && max(s.Parties, len(s.Sizes)) > 20 {
 		s.Score = "spread"
 	}
 	oneOf("score", &s.Score, scorings)
+	if s.Sizes != nil {
+		if s.Parties != 0 && s.Parties != len(s.Sizes) || s.Rows != 0 {
+			wrong("sizes of %d parties, and parties %d, rows %d: the first says it all", len(s.Sizes), s.Parties, s.Rows)
+		}
+		if s.Split == "classes" || s.Split == "by" {
+			wrong("sizes do not go with the split %s", s.Split)
+		}
+		for i, n := range s.Sizes {
+			if n < 1 {
+				wrong("party %d has %d rows, must have at least 1", i+1, n)
+			}
+		}
+		s.Parties = len(s.Sizes)
+	}
 	if s.Parties < 1 && s.Split != "by" || s.Parties < 0 || s.Parties > maxParties {
 		wrong("parties is %d, must be from 1 to %d", s.Parties, maxParties)
 	}
-	if s.Rows < 1 && s.Split != "by" && s.Split != "classes" || s.Rows < 0 {
+	if s.Rows < 1 && s.Sizes == nil && s.Split != "by" && s.Split != "classes" || s.Rows < 0 {
 		wrong("rows is %d, must be positive", s.Rows)
 	}
 	if s.Test < 1 {
@@ -232,6 +255,7 @@ func (s Setting) Resolve() (Setting, error) {
 		}
 		oneOf("protocol", &c.Protocol, protocols)
 		oneOf("answers", &c.Answers, answers)
+		oneOf("one_class", &c.OneClass, oneClasses)
 		if c.Anchor.Kind == "" {
 			c.Anchor.Kind = "orthonormal"
 		}

@@ -24,13 +24,14 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
   concord-lab simulate     would a collaboration on a table be worth it?
   concord-lab reproduce    the published experiments, ours beside theirs
   concord-lab traffic      how many bytes it sends
+  concord-lab data         the published data sets, and where they come from
   concord-lab align        change-of-basis matrices of NumPy files, by any method
   concord-lab bench align  how long one takes
   concord-lab bench learn  how long a learner takes on NumPy files
 
 Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	}
-	root.AddCommand(demoCommand(stdout), simulateCommand(stdout, stderr), reproduceCommand(stdout, stderr), alignCommand(stdout, stderr), benchCommand(stdout), trafficCommand(stdout))
+	root.AddCommand(demoCommand(stdout), simulateCommand(stdout, stderr), reproduceCommand(stdout, stderr), alignCommand(stdout, stderr), benchCommand(stdout), trafficCommand(stdout), dataCommand(stdout))
 	return cli.Run(ctx, root, args, stdin, stdout, stderr)
 }
 

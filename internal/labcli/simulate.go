@@ -38,6 +38,7 @@ type simulateFlags struct {
 	split    string
 	repeats  lab.Repeats
 	json     string
+	rows     []int
 	quiet    bool
 }
 
@@ -83,7 +84,7 @@ method against local.`,
 	flags.StringSliceVar(&f.data.Drop, "drop", nil, "columns to leave out")
 	flags.StringVar(&f.study, "study", "", "study.yaml to take the settings from")
 	flags.IntVar(&s.Parties, "parties", 0, "number of parties")
-	flags.IntVar(&s.Rows, "rows", 0, "rows of each party")
+	flags.IntSliceVar(&f.rows, "rows", nil, "rows of each party: one number, or one for each, with commas")
 	flags.IntVar(&s.Test, "test", 0, "rows to test with")
 	flags.IntVar(&f.dim, "dim", 0, "columns l that leave (default: 80 % of the features)")
 	flags.StringVar(&f.anchor.Kind, "anchor", "orthonormal", "kind of the anchor")
@@ -99,6 +100,7 @@ method against local.`,
 	flags.IntVar(&f.repeats.Count, "repeat", 10, "how often everything is drawn")
 	flags.Uint64Var(&f.repeats.Seed, "seed", 1, "seed of all draws")
 	flags.StringVar(&f.split, "split", "even", "how rows are divided: even, skewed, dirichlet, classes, or by:COL")
+	flags.BoolVar(&s.Halves, "halves", false, "half of the parties hold half of the columns, the others the other")
 	flags.Float64Var(&s.Alpha, "alpha", 0.5, "concentration of dirichlet: the smaller, the fewer classes a party has")
 	flags.StringVar(&s.Standardise, "standardise", "pooled", "by whose figures: pooled, all, party or none")
 	flags.StringSliceVar(&s.Baselines, "baseline", []string{"central", "local"}, "what to compare with; central and local always are")
@@ -227,6 +229,19 @@ func (f *simulateFlags) resolve() error {
 		f.setting.Split, f.data.By = "by", by
 	} else {
 		f.setting.Split = f.split
+	}
+	if f.repeats.Count < 1 {
+		return fmt.Errorf("--repeat is %d, must be positive", f.repeats.Count)
+	}
+	switch len(f.rows) {
+	case 0:
+	case 1:
+		f.setting.Rows = f.rows[0]
+	default:
+		if f.setting.Parties != 0 && f.setting.Parties != len(f.rows) {
+			return fmt.Errorf("--rows has %d numbers for %d parties", len(f.rows), f.setting.Parties)
+		}
+		f.setting.Sizes, f.setting.Parties = f.rows, 0
 	}
 	switch f.task {
 	case "":

@@ -107,6 +107,7 @@ func TestSimulateVariants(t *testing.T) {
 	base := []string{path, "--label", "ill", "--drop", "cost", "--rows", "30", "--test", "60", "--repeat", "2"}
 	for _, more := range [][]string{
 		{"--parties", "3", "--split", "by:site"},
+		{"--parties", "4", "--halves", "--anchor", "low-rank", "--anchor-rows", "60"},
 		{"--parties", "4", "--split", "dirichlet", "--protocol", "nri", "--anchor", "normal"},
 		{"--parties", "3", "--anchor", "low-rank", "--anchor-rows", "50", "--basis", "scrambled", "--delta", "0.1", "--align", "ls-sigma,gep+unit"},
 		{"--parties", "3", "--basis", "common", "--dim", "2", "--model", "mlp", "--set", "hidden=8", "--set", "epochs=3", "--baseline", "fedavg,dp:2"},
@@ -116,6 +117,9 @@ func TestSimulateVariants(t *testing.T) {
 		if got := simulate(t, append(more, base...)...); len(got.Results) < 6 {
 			t.Errorf("%v: %d results", more, len(got.Results))
 		}
+	}
+	if got := simulate(t, path, "--label", "ill", "--rows", "100,20,30", "--test", "60", "--repeat", "2"); got.Settings.Study.Parties != 3 {
+		t.Errorf("parties of three sizes: %+v", got.Settings)
 	}
 	got := simulate(t, path, "--label", "cost", "--drop", "ill", "--parties", "3", "--rows", "30", "--test", "60", "--repeat", "2")
 	for _, r := range got.Results {
@@ -158,6 +162,8 @@ func TestSimulateRefuses(t *testing.T) {
 		{2, `no basis "odd"`, []string{path, "--label", "ill", "--basis", "odd"}},
 		{2, `anchor is "odd"`, []string{path, "--label", "ill", "--parties", "3", "--rows", "10", "--test", "10", "--anchor", "odd"}},
 		{2, "needs --public", []string{path, "--label", "ill", "--anchor", "public"}},
+		{2, "--rows has 2 numbers for 3 parties", []string{path, "--label", "ill", "--parties", "3", "--rows", "3,4"}},
+		{2, "--repeat is 0", []string{path, "--label", "ill", "--repeat", "0"}},
 		{2, "--task is", []string{path, "--task", "odd"}},
 		{2, "--set trees", []string{path, "--label", "ill", "--set", "trees"}},
 		{2, "has no setting trees", []string{path, "--label", "ill", "--model", "ridge", "--set", "trees=3"}},
