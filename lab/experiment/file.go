@@ -26,6 +26,9 @@ type Experiment struct {
 	Source string `yaml:"source"`
 	// Notes say what the source leaves open and what was chosen.
 	Notes []string `yaml:"notes"`
+	// Differences say why figures differ from the published ones, as far as it was
+	// found out.
+	Differences []string `yaml:"differences"`
 	// Repeats are how often each run is drawn.
 	Repeats Counts `yaml:"repeats"`
 	// Runs are settings on data.

@@ -69,6 +69,9 @@ func (r *Report) page(figures bool) (page.Page, error) {
 		}
 		p.Sections = append(p.Sections, s)
 	}
+	if len(r.Differences) > 0 {
+		p.Sections = append(p.Sections, page.Section{Title: "Where we differ, and why", Text: strings.Join(r.Differences, "\n\n")})
+	}
 	p.Sections = append(p.Sections, r.compared()...)
 	p.Sections = append(p.Sections, r.timingSections()...)
 	p.Sections = append(p.Sections, r.trafficSections()...)
@@ -79,7 +82,7 @@ func (r *Report) page(figures bool) (page.Page, error) {
 
 // lead says in a sentence what came out.
 func (r *Report) lead() string {
-	var wanted, reached, far int
+	var wanted, reached, scored, far int
 	for _, f := range r.Figures {
 		if f.Reached != nil {
 			wanted++
@@ -87,16 +90,19 @@ func (r *Report) lead() string {
 				reached++
 			}
 		}
-		if f.Metric != lab.Seconds && math.Abs(f.StandardErrors) > 2 {
-			far++
+		if f.Metric != lab.Seconds {
+			scored++
+			if math.Abs(f.StandardErrors) > 2 {
+				far++
+			}
 		}
 	}
 	var parts []string
 	if wanted > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d figures are as near to the published ones as wanted.", reached, wanted))
 	}
-	if n := len(r.Figures); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d published figures are compared with ours at more than two standard errors.", far, n))
+	if n := scored; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d published figures are more than two standard errors from ours.", far, n))
 	}
 	holds := 0
 	for _, o := range r.Orders {
