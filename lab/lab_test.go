@@ -300,6 +300,11 @@ func TestJournal(t *testing.T) {
 			t.Errorf("another %s: %v", name, err)
 		}
 	}
+	changed := twoClasses(400, 6)
+	changed.Y.Labels[7] = 1 - changed.Y.Labels[7]
+	if _, err := s.Repeat(t.Context(), changed, lab.Repeats{Count: 6, Seed: 3, Journal: path}); !errors.Is(err, lab.ErrOtherJournal) {
+		t.Errorf("another label: %v", err)
+	}
 	for _, bad := range []string{"no journal\n", "{}\n", `{"format":2,"setting":""}` + "\n"} {
 		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
 			t.Fatal(err)

@@ -2,6 +2,9 @@ package lab
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"runtime"
 	"slices"
@@ -59,8 +62,7 @@ func (s Setting) Repeat(ctx context.Context, data *dataset.Data, opt Repeats) (*
 	took := make([]float64, opt.Count)
 	var kept *journal
 	if opt.Journal != "" {
-		n, m := data.X.Dims()
-		hash, err := settingHash(resolved, data.Name, n, m, data.Features, opt.Seed)
+		hash, err := settingHash(resolved, contents(data), opt.Seed)
 		if err != nil {
 			return nil, fmt.Errorf("lab: %w", err)
 		}
@@ -139,6 +141,26 @@ func (s Setting) Repeat(ctx context.Context, data *dataset.Data, opt Repeats) (*
 		return nil, context.Cause(ctx)
 	}
 	return collect(outcomes, took)
+}
+
+// contents names data by their shape, labels and first rows.
+func contents(d *dataset.Data) string {
+	n, m := d.X.Dims()
+	h := sha256.New()
+	fmt.Fprintln(h, d.Name, n, m, d.Features, d.Y.Classes, d.Y.Labels, d.Group)
+	const rows = 1000
+	first := make([]int, min(n, rows))
+	for i := range first {
+		first[i] = i
+	}
+	x, y := d.Take(first)
+	for i := range first {
+		binary.Write(h, binary.LittleEndian, x.RawRowView(i))
+		if y.Values != nil {
+			binary.Write(h, binary.LittleEndian, y.Values.RawRowView(i))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 func collect(outcomes []*Outcome, took []float64) (*Results, error) {
