@@ -94,15 +94,15 @@ func (t *trial) scaleOf(x *mat.Dense) scale {
 		if s.by[j] <= 1e-12*math.Abs(s.centre[j]) {
 			s.by[j] = 1 // constant: only centred
 		}
-		if t.KeepBinary && binary(x, j) {
+		if t.KeepBinary && zeroOne(x, j) {
 			s.centre[j], s.by[j] = 0, 1
 		}
 	}
 	return s
 }
 
-// binary says whether a column holds 0 and 1 only.
-func binary(x *mat.Dense, j int) bool {
+// zeroOne says whether a column holds 0 and 1 only.
+func zeroOne(x *mat.Dense, j int) bool {
 	n, _ := x.Dims()
 	for i := range n {
 		if v := x.At(i, j); v != 0 && v != 1 && !math.IsNaN(v) {
