@@ -34,7 +34,7 @@ func (r *Report) page(figures bool) (page.Page, error) {
 	p := page.Page{
 		Title: r.Name + ": " + r.Title, Lead: r.lead(),
 		Facts: [][2]string{
-			{"Source", r.Source}, {"Repeats", r.repeatsText()}, {"Seed", strconv.Itoa(seed)}, {"Time", clock(r.Seconds)},
+			{"Source", r.Source}, {"Repeats", r.repeatsText()}, {"Seed", strconv.Itoa(seed)}, {"Time", r.timeText()},
 			{"Machine", fmt.Sprintf("%d processors, %s, %s", r.Machine.Processors, r.Machine.Backend, r.Machine.Go)},
 		},
 		Notes: slices.Clone(r.Notes),
@@ -131,6 +131,19 @@ func (r *Report) repeatsText() string {
 		text += fmt.Sprintf(" (the source %d)", r.Repeats.Full)
 	}
 	return text
+}
+
+// timeText is the time of this run, and of all draws, some of which an interrupted one
+// may have made before.
+func (r *Report) timeText() string {
+	var draws float64
+	for _, run := range r.Results {
+		draws += run.Results.Seconds
+	}
+	if draws == 0 {
+		return clock(r.Seconds)
+	}
+	return fmt.Sprintf("%s for all draws one after another", clock(draws))
 }
 
 func clock(seconds float64) string {
