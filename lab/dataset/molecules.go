@@ -33,7 +33,7 @@ func loadMolecules(folder string) func(dir string) (*Data, error) {
 			return fail(err)
 		}
 		if n == 0 || len(labels) != n || stride != fingerprintBits/8 {
-			return fail(fmt.Errorf("X is %d × %d bytes and y has %d rows, must have the same rows and %d columns", n, stride, len(labels), fingerprintBits/8))
+			return fail(fmt.Errorf("the array X is %d × %d bytes and y has %d rows, must have the same rows and %d columns", n, stride, len(labels), fingerprintBits/8))
 		}
 		d := &Data{
 			X: Bits(n, fingerprintBits, bits), Positive: 1,

@@ -75,13 +75,13 @@ func (c Lines) checkSeries(s Series, xs, ys *span) error {
 	for i := range s.X {
 		switch {
 		case !finite(s.X[i]):
-			return fmt.Errorf("X of point %d is not finite", i+1)
+			return fmt.Errorf("the x of point %d is not finite", i+1)
 		case infinite(s.Y[i]):
-			return fmt.Errorf("Y of point %d is infinite", i+1)
+			return fmt.Errorf("the y of point %d is infinite", i+1)
 		case c.LogX && s.X[i] < smallest:
-			return fmt.Errorf("X of point %d is not positive, which a logarithmic axis needs", i+1)
+			return fmt.Errorf("the x of point %d is not positive, which a logarithmic axis needs", i+1)
 		case c.LogY && s.Y[i] < smallest:
-			return fmt.Errorf("Y of point %d is not positive, which a logarithmic axis needs", i+1)
+			return fmt.Errorf("the y of point %d is not positive, which a logarithmic axis needs", i+1)
 		}
 		if math.IsNaN(s.Y[i]) {
 			continue
@@ -95,9 +95,9 @@ func (c Lines) checkSeries(s Series, xs, ys *span) error {
 		case infinite(s.Low[i]) || infinite(s.High[i]):
 			return fmt.Errorf("the interval of point %d is infinite", i+1)
 		case s.Low[i] > s.High[i]:
-			return fmt.Errorf("Low of point %d is above High", i+1)
+			return fmt.Errorf("the lower end of point %d is above the upper one", i+1)
 		case c.LogY && s.High[i] < smallest:
-			return fmt.Errorf("High of point %d is not positive, which a logarithmic axis needs", i+1)
+			return fmt.Errorf("the upper end of point %d is not positive, which a logarithmic axis needs", i+1)
 		}
 		if s.bar(i) {
 			ys.see(s.High[i])

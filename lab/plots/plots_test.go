@@ -473,7 +473,7 @@ func TestManyGroupsWiden(t *testing.T) {
 }
 
 func TestHostileNames(t *testing.T) {
-	names := []string{`</text><script>alert(1)</script>`, `" onload="x`, `a & b ]]> <!-- c`, "tab\tline\nfeed \x00\x07 \xff", "日本語 ∑ ‮", strings.Repeat("long", 40)}
+	names := []string{`</text><script>alert(1)</script>`, `" onload="x`, `a & b ]]> <!-- c`, "tab\tline\nfeed \x00\x07 \xff", "日本語 ∑ \u202e", strings.Repeat("long", 40)}
 	x := []float64{1, 2}
 	lines := plots.Lines{Title: names[0], XLabel: names[1], YLabel: names[2]}
 	boxes := plots.Boxes{Title: names[1], YLabel: names[3], Groups: []plots.Group{{Name: names[0]}}}
@@ -514,17 +514,17 @@ func TestErrorsNameWhatIsWrong(t *testing.T) {
 		{series(plots.Series{Name: " ", X: two, Y: two}), "no name"},
 		{series(plots.Series{Name: "A", X: two, Y: two[:1]}), `series "A": 2 values of X and 1 of Y`},
 		{series(plots.Series{Name: "A", X: two, Y: two, Low: two}), `series "A": 2 values of Low and 0 of High`},
-		{series(plots.Series{Name: "A", X: two, Y: two, Low: []float64{0, 3}, High: []float64{1, 2}}), `series "A": Low of point 2 is above High`},
+		{series(plots.Series{Name: "A", X: two, Y: two, Low: []float64{0, 3}, High: []float64{1, 2}}), `series "A": the lower end of point 2 is above the upper one`},
 		{series(plots.Series{Name: "A", X: two, Y: two, Low: []float64{0, -inf}, High: two}), `series "A": the interval of point 2`},
-		{series(plots.Series{Name: "A", X: []float64{1, nan}, Y: two}), `series "A": X of point 2 is not finite`},
-		{series(plots.Series{Name: "A", X: two, Y: []float64{1, inf}}), `series "A": Y of point 2 is infinite`},
+		{series(plots.Series{Name: "A", X: []float64{1, nan}, Y: two}), `series "A": the x of point 2 is not finite`},
+		{series(plots.Series{Name: "A", X: two, Y: []float64{1, inf}}), `series "A": the y of point 2 is infinite`},
 		{series(plots.Series{Name: "A", X: two, Y: []float64{nan, nan}}), `no series of "T" has a point`},
 		{series(plots.Series{Name: "A"}), `no series of "T" has a point`},
-		{logY(plots.Series{Name: "A", X: two, Y: []float64{1, 0}}), `series "A": Y of point 2 is not positive`},
-		{logY(plots.Series{Name: "A", X: []float64{-1, 1}, Y: two}), `series "A": X of point 1 is not positive`},
-		{logY(plots.Series{Name: "A", X: two, Y: two, Low: []float64{-2, -2}, High: []float64{-1, 1}}), `series "A": High of point 1 is not positive`},
-		{series(plots.Series{Name: "A", X: two, Y: []float64{1, -1e200}}), `series "A": Y of point 2 is infinite`},
-		{logY(plots.Series{Name: "A", X: two, Y: []float64{1, 1e-200}}), `series "A": Y of point 2 is not positive`},
+		{logY(plots.Series{Name: "A", X: two, Y: []float64{1, 0}}), `series "A": the y of point 2 is not positive`},
+		{logY(plots.Series{Name: "A", X: []float64{-1, 1}, Y: two}), `series "A": the x of point 1 is not positive`},
+		{logY(plots.Series{Name: "A", X: two, Y: two, Low: []float64{-2, -2}, High: []float64{-1, 1}}), `series "A": the upper end of point 1 is not positive`},
+		{series(plots.Series{Name: "A", X: two, Y: []float64{1, -1e200}}), `series "A": the y of point 2 is infinite`},
+		{logY(plots.Series{Name: "A", X: two, Y: []float64{1, 1e-200}}), `series "A": the y of point 2 is not positive`},
 		{plots.Boxes{Title: "T"}, `"T" has no group`},
 		{plots.Boxes{Groups: []plots.Group{{Name: "G"}}}, `group "G" has no box`},
 		{boxes(plots.Box{Name: "B", Published: nan}), `group "G", box "B": it has neither values`},
