@@ -211,8 +211,9 @@ func TestForestOfConstantColumns(t *testing.T) {
 	if len(m.Nodes) != 4 {
 		t.Errorf("%d nodes, want a leaf for each of 4 trees", len(m.Nodes))
 	}
-	if s := scoresOf(t, m, x); s.At(0, 0) != .8 {
-		t.Errorf("probability %g, want 0.8", s.At(0, 0))
+	// Shares of 4 trees are multiples of 2⁻²¹.
+	if p := scoresOf(t, m, x).At(0, 0); p != math.Round(.8*(1<<21))/(1<<21) {
+		t.Errorf("probability %g, want 0.8", p)
 	}
 }
 

@@ -15,9 +15,8 @@ import (
 //
 // with Div by the number of trees for a mean, and Add of the base where it is not
 // zero. For the sigmoid a Gemm makes −z and z of the one column. The sum is
-// divided afterwards because the shares in pure leaves, 0 and 1, have exact
-// sums: equal votes stay equal. Other shares are rounded, and where the sums of
-// two classes are equal rounding decides, as in the model itself.
+// divided afterwards because [learn.Forest] rounds its shares so that the sums
+// are exact and the quotients as different as they: equal votes stay equal.
 func fromTrees(m *learn.TreeEnsemble) (*Graph, error) {
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("onnx: %w", err)

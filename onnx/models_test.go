@@ -145,36 +145,96 @@ func TestLearners(t *testing.T) {
 	}
 }
 
-// TestForestShares: shares like 1/3 in the leaves have no exact sums, so that
-// rounding decides between classes with equal ones, and it alone.
+// TestForestShares: the leaves of these forests hold shares like 1/3 and 1/2, and
+// many rows have two classes with equal sums of them. The graph, read back, gives
+// the classes of the model, and so does a machine that adds in 32 bits, in
+// whichever order of the trees.
 func TestForestShares(t *testing.T) {
-	src := rand.New(rand.NewPCG(20240601, 4))
-	x, y := drawn(src, 240, 6, 4)
-	m, err := learn.Forest{Trees: 30, MinLeaf: 3}.Fit(context.Background(), x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := FromModel(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := random(src, 1000, 6)
-	want, err := m.Scores(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := g.Run(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, label := range learn.Predicted(want) {
-		// The numbers of 30 leaves, each rounded by at most 6e-8, and their mean.
-		if gap := want.At(i, label) - want.At(i, out.Labels[i]); gap > 2*6e-8 {
-			t.Errorf("row %d has class %d for %d, with a score smaller by %g", i+1, out.Labels[i], label, gap)
+	ties := 0
+	for _, k := range []int{2, 3, 6} {
+		for _, trees := range []int{1, 2, 3, 4, 5, 6, 10, 30, 100} {
+			src := rand.New(rand.NewPCG(20240601, uint64(100*k+trees)))
+			// Whole numbers, and nothing to learn: small leaves and close votes.
+			x := mat.NewDense(60, 3, nil)
+			x.Apply(func(int, int, float64) float64 { return float64(src.IntN(3)) }, x)
+			y := learn.Target{Classes: []string{"a", "b", "c", "d", "e", "f"}[:k]}
+			for range 60 {
+				y.Labels = append(y.Labels, src.IntN(k))
+			}
+			m, err := learn.Forest{Trees: trees}.Fit(context.Background(), x, y)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := FromModel(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g, err = Decode(g.Encode()); err != nil {
+				t.Fatal(err)
+			}
+			rows := mat.NewDense(27, 3, nil) // all there are
+			rows.Apply(func(i, j int, _ float64) float64 { return float64(i / []int{1, 3, 9}[j] % 3) }, rows)
+			want, err := m.Scores(rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := g.Run(rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			agree(t, out, want)
+			labels := learn.Predicted(want)
+			for _, backwards := range []bool{false, true} {
+				for i := range labels {
+					if c := narrowVote(m.(*learn.TreeEnsemble), rows.RawRowView(i), backwards); c != labels[i] {
+						t.Errorf("%d classes, %d trees, row %d, backwards %v: class %d in 32 bits, want %d",
+							k, trees, i+1, backwards, c, labels[i])
+					}
+				}
+			}
+			for i := range labels {
+				row := slices.Clone(want.RawRowView(i))
+				slices.Sort(row)
+				if row[k-1] == row[k-2] {
+					ties++
+				}
+			}
 		}
 	}
-	out.Labels = nil
-	agree(t, out, want)
+	if ties < 10 {
+		t.Errorf("%d rows have a tie, want more to tell anything", ties)
+	}
+}
+
+// narrowVote is the class of a row by the mean over the trees of m, all of it in
+// float32.
+func narrowVote(m *learn.TreeEnsemble, row []float64, backwards bool) int {
+	sum := make([]float32, len(m.Base))
+	roots := slices.Clone(m.Roots)
+	if backwards {
+		slices.Reverse(roots)
+	}
+	for _, at := range roots {
+		for m.Nodes[at].Feature != learn.TreeLeaf {
+			n := &m.Nodes[at]
+			if float32(row[n.Feature]) <= n.Threshold {
+				at = n.Left
+			} else {
+				at = n.Right
+			}
+		}
+		for c, v := range m.Values.RawRowView(int(m.Nodes[at].Left)) {
+			sum[c] += float32(v)
+		}
+	}
+	best := 0
+	for c := range sum {
+		sum[c] /= float32(len(roots))
+		if sum[c] > sum[best] {
+			best = c
+		}
+	}
+	return best
 }
 
 // TestKernelFar: rows that lie far from the origin keep their distances, and a

@@ -8,7 +8,7 @@ import (
 
 // ForestConfig is the settings of a forest, all of them set.
 type ForestConfig struct {
-	Trees       int
+	Trees       int // at least 1, at most 2²⁰
 	MaxDepth    int // 0 means no limit
 	MinLeaf     int // distinct rows in a leaf, at least 1
 	MaxFeatures int // columns tried at a node, 1 … d
@@ -21,9 +21,9 @@ type ForestConfig struct {
 }
 
 // GrowForest grows a random forest on the columns x, d of n finite numbers, n
-// and d at least 1. Values of a leaf are the shares of the classes, or the means
-// of the outputs, among the bootstrapped samples in it; the forest's answer is
-// their mean over the trees.
+// and d at least 1. Values of a leaf are the shares of the classes, rounded (see
+// shares.go), or the means of the outputs, among the bootstrapped samples in it;
+// the forest's answer is their mean over the trees.
 //
 // Splits are exact: every threshold between neighbouring values of a node is
 // tried. They are found by counting ranks, so that a node of m rows costs O(m)

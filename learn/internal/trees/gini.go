@@ -197,26 +197,25 @@ func (g *grower) totals(t task) (pure bool) {
 	}
 }
 
-// leaf makes a leaf: the share of each class, or the mean of each output.
+// leaf makes a leaf: the share of each class, rounded by [shares], or the mean of
+// each output.
 func (g *grower) leaf(t task) {
 	leaf := Node{Feature: Leaf, Left: int32(g.tree.rows)}
 	switch g.kind {
 	case twoClasses:
-		w0, w1 := float64(t.pair>>pairBits&pairMask), float64(t.pair>>(2*pairBits))
+		w := [2]float64{float64(t.pair >> pairBits & pairMask), float64(t.pair >> (2 * pairBits))}
 		switch {
-		case w1 == 0:
+		case w[1] == 0:
 			leaf.Left = -1
-		case w0 == 0:
+		case w[0] == 0:
 			leaf.Left = -2
 		default:
-			g.tree.values = append(g.tree.values, w0/(w0+w1), w1/(w0+w1))
+			g.tree.values = shares(g.tree.values, w[:], shareBits(g.set.Trees))
 			g.tree.rows++
 		}
 	case manyClasses:
-		var sum float64
 		present, class := 0, 0
 		for c, w := range g.total {
-			sum += w
 			if w > 0 {
 				present, class = present+1, c
 			}
@@ -225,9 +224,7 @@ func (g *grower) leaf(t task) {
 			leaf.Left = int32(-1 - class)
 			break
 		}
-		for _, w := range g.total {
-			g.tree.values = append(g.tree.values, w/sum)
-		}
+		g.tree.values = shares(g.tree.values, g.total, shareBits(g.set.Trees))
 		g.tree.rows++
 	default:
 		g.tree.values = g.means(t, g.tree.values)

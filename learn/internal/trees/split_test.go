@@ -45,7 +45,7 @@ func draw(t *rapid.T) drawn {
 			s.y.Values = append(s.y.Values, float64(rapid.IntRange(-9, 9).Draw(t, "value")))
 		}
 	}
-	s.g = grower0(s.x, s.y, ForestConfig{
+	s.g = grower0(s.x, s.y, ForestConfig{Trees: 1,
 		MinLeaf: rapid.IntRange(1, 4).Draw(t, "least"), MaxFeatures: d,
 		Bootstrap: rapid.Bool().Draw(t, "bootstrap"), Seed: rapid.Uint64().Draw(t, "seed"),
 	})
