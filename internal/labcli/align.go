@@ -44,14 +44,15 @@ change-of-basis matrices G_i (l_i × d) to DIR/G1.npy, DIR/G2.npy, ... and what
 is to be said about them to DIR/align.json, which is written last: where it is,
 all is. Nothing is written when anything fails.
 
-Methods:
+Methods, and the solvers of each (--solver; the default is the cheapest for the shape):
   ls         least squares to the top singular vectors of [A_1 A_2 ...]
-  gep        generalised eigenvalue problem
-  opp        orthogonal Procrustes to the top singular vectors
-  odc        orthogonal Procrustes to party 1
-  gopp       generalised orthogonal Procrustes
-  rdp        full-rank G_i with a determinant penalty
-  consensus  semi-orthogonal G_i with d >= l_i
+             svd, gram, randomized
+  gep        generalised eigenvalue problem: qr, direct, randomized
+  opp        orthogonal Procrustes to the top singular vectors: svd, gram, randomized
+  odc        orthogonal Procrustes to party 1: polar
+  gopp       generalised orthogonal Procrustes: block, direct
+  rdp        full-rank G_i with a determinant penalty: block, direct
+  consensus  semi-orthogonal G_i with d >= l_i: block, direct
 
 align.json and --json hold one object. Always: format (1), method, solver, dim,
 target, seed, seconds (the alignment with its figures; with --stream also reading
@@ -118,7 +119,7 @@ func (f *alignFlags) check(cmd *cobra.Command) error {
 		return cli.Usagef("--eta is %v, must be above 0", f.opt.Eta)
 	}
 	if cmd.Flags().Changed("dim") && f.opt.Dim < 1 {
-		return fmt.Errorf("--dim is %d, must be 1 or more", f.opt.Dim)
+		return cli.Usagef("--dim is %d, must be 1 or more", f.opt.Dim)
 	}
 	f.opt.Target = align.Target(f.target)
 	if err := f.trial(f.stream); err != nil {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -328,5 +329,32 @@ func TestHelpNamesEveryMethod(t *testing.T) {
 				t.Errorf("method %s is not in %q", m, cmd)
 			}
 		}
+	}
+}
+
+// TestHelpListsSolvers: what --help says of solvers is what methods have.
+func TestHelpListsSolvers(t *testing.T) {
+	status, help, _ := runLab(t.Context(), "align", "--help")
+	if status != 0 {
+		t.Fatal("no help")
+	}
+	next := regexp.MustCompile(`\n  [a-z]`) // where another method begins
+	for _, method := range align.Methods() {
+		_, section, ok := strings.Cut(help, "\n  "+method+" ")
+		if !ok {
+			t.Fatalf("--help lacks %s", method)
+		}
+		a := []*mat.Dense{mat.NewDense(3, 1, []float64{1, 2, 3}), mat.NewDense(3, 1, []float64{1, 2, 4})}
+		_, err := align.Run(method, a, align.Options{Solver: "none"})
+		if err == nil {
+			t.Fatalf("%s has a solver called none", method)
+		}
+		_, listed, ok := strings.Cut(err.Error(), "want ")
+		if want := strings.ReplaceAll(listed, " or ", ", "); !ok || !strings.Contains(next.Split(section, 2)[0], want) {
+			t.Errorf("--help of %s lacks %q", method, want)
+		}
+	}
+	if status, _, stderr := runLab(t.Context(), "align", "--method", "ls", "--dim", "0", "--out", t.TempDir(), "a.npy"); status != 2 || !strings.Contains(stderr, "--dim is 0") {
+		t.Errorf("status %d: %s", status, stderr)
 	}
 }
