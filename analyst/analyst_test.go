@@ -210,3 +210,43 @@ func TestTrainStops(t *testing.T) {
 		t.Errorf("Train with an ended context = %v", err)
 	}
 }
+
+// TestTrainTooLarge: what could not be written to a file is refused after the
+// first fit, with what in the contract would help.
+func TestTrainTooLarge(t *testing.T) {
+	rnd := rand.NewChaCha8([32]byte{6})
+	train := func(more string, change func(*analyst.Contribution)) error {
+		t.Helper()
+		c := contract(t, more)
+		ps := parts(rnd)
+		for i := range ps {
+			change(&ps[i])
+		}
+		g, err := analyst.Align(c, study.Hash{1}, ps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = analyst.Train(t.Context(), c, study.Hash{1}, ps, g)
+		return err
+	}
+
+	// Labels that follow nothing: about 2,000 nodes for each of up to 10,000 trees.
+	err := train("model: {kind: forest, trees: 10000}\n", func(p *analyst.Contribution) {
+		p.X = linalg.Normal(1200, 3, rnd)
+		p.Labels = make([]int64, 1200)
+		for i := range p.Labels {
+			p.Labels[i] = int64(rnd.Uint64() % 2)
+		}
+	})
+	for _, want := range []string{"10000 trees of 3600 rows have more than 4194304 nodes", "larger model.min_leaf (1), a model.max_depth or fewer model.trees"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+
+	// Coefficients of about 1e42, more than float32 holds.
+	err = train("model: {kind: ridge, alpha: 1e-90}\n", func(p *analyst.Contribution) { p.X.Scale(1e-42, p.X) })
+	if want := "analyst: the model cannot become a file: onnx: "; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}

@@ -2,6 +2,7 @@ package analyst
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"concord/align"
 	"concord/learn"
 	"concord/metric"
+	"concord/onnx"
 	"concord/study"
 )
 
@@ -27,7 +29,8 @@ type Trained struct {
 }
 
 // Train stacks X̂ᵢ = X̃ᵢ Gᵢ and Yᵢ in the order of parts and trains the contract's
-// model on all rows. It leaves parts unchanged.
+// model on all rows. It leaves parts unchanged. A model that cannot become a file
+// is an error, told before the cross-validation.
 //
 // Cost: six fits on Σ nᵢ rows of l columns.
 func Train(ctx context.Context, c *study.Contract, epoch study.Hash, parts []Contribution, g *align.Result) (*Trained, error) {
@@ -39,11 +42,22 @@ func Train(ctx context.Context, c *study.Contract, epoch study.Hash, parts []Con
 	if learner.CarriesRows() && c.Protocol == "dc" {
 		return nil, fmt.Errorf("analyst: a %s model carries training rows, which any party could invert; it is not released under dc", learner.Name())
 	}
+	if f, ok := learner.(learn.Forest); ok {
+		f.MaxNodes = learn.MaxTreeNodes
+		learner = f
+	}
+	n, _ := x.Dims()
 	model, err := learner.Fit(ctx, x, y)
+	if errors.Is(err, learn.ErrTooManyNodes) {
+		return nil, fmt.Errorf("analyst: %d trees of %d rows have more than %d nodes, which no model's file holds: a contract with a larger model.min_leaf (%d), "+
+			"a model.max_depth or fewer model.trees has smaller ones", c.Model.Trees, n, learn.MaxTreeNodes, c.Model.MinLeaf)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("analyst: %w", err)
 	}
-	n, _ := x.Dims()
+	if _, err := onnx.FromModel(model); err != nil {
+		return nil, fmt.Errorf("analyst: the model cannot become a file: %w", err)
+	}
 	out := &Trained{Model: model, Outcome: study.Outcome{Format: 1, Rows: n, Metrics: []study.Metric{}, Notes: slices.Clone(g.Warnings)}}
 	note := func(format string, args ...any) {
 		out.Outcome.Notes = append(out.Outcome.Notes, fmt.Sprintf(format, args...))

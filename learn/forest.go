@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -41,6 +42,10 @@ type Forest struct {
 	// MaxFeatures is the number of columns tried at a node, at most d; 0 means
 	// √d rounded down for classes, and d for numbers.
 	MaxFeatures int
+	// MaxNodes bounds the nodes of all trees together: a fit that makes more ends
+	// with [ErrTooManyNodes]. With 0 a fit that might make more than indices of 32
+	// bits can tell, 2n for each tree, does not begin.
+	MaxNodes int
 	// NoBootstrap shows every tree all rows once.
 	NoBootstrap bool
 	// Seed chooses rows and columns.
@@ -60,9 +65,15 @@ func (f Forest) check() error {
 		return fmt.Errorf("learn: forest's MinLeaf is %d, want a positive number", f.MinLeaf)
 	case f.MaxFeatures < 0:
 		return fmt.Errorf("learn: forest's MaxFeatures is %d, want a positive number, or 0 for the default", f.MaxFeatures)
+	case f.MaxNodes < 0 || f.MaxNodes > math.MaxInt32:
+		return fmt.Errorf("learn: forest's MaxNodes is %d, want 1 to %d, or 0 for that", f.MaxNodes, math.MaxInt32)
 	}
 	return nil
 }
+
+// ErrTooManyNodes says that a forest would have more nodes than its MaxNodes.
+// Leaves of more rows, less depth or fewer trees make a smaller one.
+var ErrTooManyNodes = errors.New("learn: forest has too many nodes")
 
 // Name is "forest".
 func (Forest) Name() string { return "forest" }
@@ -89,7 +100,7 @@ func (f Forest) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) 
 	n, d := x.Dims()
 	set := trees.ForestConfig{
 		Trees: f.Trees, MaxDepth: f.MaxDepth, MinLeaf: max(f.MinLeaf, 1), MaxFeatures: f.MaxFeatures,
-		Bootstrap: !f.NoBootstrap, Seed: f.Seed, Workers: trees.Workers(f.Workers),
+		Bootstrap: !f.NoBootstrap, Seed: f.Seed, Workers: trees.Workers(f.Workers), MaxNodes: f.MaxNodes,
 	}
 	if set.Trees == 0 {
 		set.Trees = 100
@@ -104,11 +115,15 @@ func (f Forest) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) 
 		return nil, fmt.Errorf("learn: forest's MaxFeatures is %d, x has %d columns", set.MaxFeatures, d)
 	}
 	// A tree has fewer than 2n nodes; their indices have 32 bits.
-	if float64(set.Trees)*float64(2*n) > math.MaxInt32 {
-		return nil, fmt.Errorf("learn: %d trees of %d rows may have more than %d nodes, want fewer trees", set.Trees, n, math.MaxInt32)
+	if set.MaxNodes == 0 && float64(set.Trees)*float64(2*n) > math.MaxInt32 {
+		return nil, fmt.Errorf("learn: %d trees of %d rows may have more than %d nodes, want fewer trees or a MaxNodes", set.Trees, n, math.MaxInt32)
 	}
 	set.Progress = treeProgress(ctx, "trees")
 	e, err := trees.GrowForest(ctx, cols, response, set)
+	if err == trees.ErrNodes {
+		return nil, fmt.Errorf("%w: %d trees of %d rows have more than %d, want a larger MinLeaf, a MaxDepth or fewer Trees",
+			ErrTooManyNodes, set.Trees, n, f.MaxNodes)
+	}
 	if err != nil {
 		return nil, err
 	}

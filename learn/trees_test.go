@@ -2,6 +2,7 @@ package learn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -214,6 +215,33 @@ func TestForestOfConstantColumns(t *testing.T) {
 	// Shares of 4 trees are multiples of 2⁻²¹.
 	if p := scoresOf(t, m, x).At(0, 0); p != math.Round(.8*(1<<21))/(1<<21) {
 		t.Errorf("probability %g, want 0.8", p)
+	}
+}
+
+// A forest that needs more nodes than it may have is an error, for any number of
+// workers; one that needs just as many is not.
+func TestForestMaxNodes(t *testing.T) {
+	for _, c := range treeTargets {
+		x, y := treeData(12, 300, c.k, c.q)
+		full := fitTrees(t, learn.Forest{Trees: 9}, x, y)
+		for _, workers := range []int{1, 2} {
+			limited := learn.Forest{Trees: 9, Workers: workers, MaxNodes: len(full.Nodes)}
+			if !sameTrees(full, fitTrees(t, limited, x, y)) {
+				t.Errorf("%s: a limit that is not met changes the trees", c.name)
+			}
+			limited.MaxNodes--
+			_, err := limited.Fit(t.Context(), x, y)
+			want := fmt.Sprintf("9 trees of 300 rows have more than %d, want a larger MinLeaf", limited.MaxNodes)
+			if !errors.Is(err, learn.ErrTooManyNodes) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error %v, want %q", c.name, err, want)
+			}
+		}
+	}
+	x, y := treeData(12, 300, 2, 0)
+	for _, f := range []learn.Forest{{MaxNodes: -1}, {Trees: 1 << 20, MaxNodes: 1 << 12}} {
+		if _, err := f.Fit(t.Context(), x, y); err == nil {
+			t.Errorf("%+v: no error", f)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package trees
 
 import (
 	"context"
+	"errors"
 	"math"
 	"sync"
 )
@@ -15,10 +16,14 @@ type ForestConfig struct {
 	Bootstrap   bool
 	Seed        uint64
 	Workers     int // goroutines, at least 1
+	MaxNodes    int // of all trees; 0 means math.MaxInt32
 
 	// Progress is told how many trees are done, one call at a time; nil for nobody.
 	Progress func(done, total int)
 }
+
+// ErrNodes says that a forest would have more than MaxNodes nodes.
+var ErrNodes = errors.New("trees: too many nodes")
 
 // GrowForest grows a random forest on the columns x, d of n finite numbers, n
 // and d at least 1. Values of a leaf are the shares of the classes, rounded (see
@@ -30,10 +35,14 @@ type ForestConfig struct {
 // for each column tried, whether or not many rows share a value; a column's
 // ranks are sorted once.
 //
-// It returns ctx's error when ctx is done.
+// It returns ctx's error when ctx is done, and [ErrNodes] as soon as the trees that
+// are made have too many nodes.
 func GrowForest(ctx context.Context, x [][]float32, y Response, set ForestConfig) (*Ensemble, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if set.MaxNodes == 0 {
+		set.MaxNodes = math.MaxInt32
 	}
 	cols := rankColumns(x, set.Workers)
 	var mean []float64
@@ -46,7 +55,7 @@ func GrowForest(ctx context.Context, x [][]float32, y Response, set ForestConfig
 	var mu sync.Mutex
 	var failed error
 	var idle []*grower
-	done := 0
+	done, nodes := 0, 0
 	Parallel(set.Workers, set.Trees, func(i int) {
 		mu.Lock()
 		stop := failed != nil
@@ -69,6 +78,10 @@ func GrowForest(ctx context.Context, x [][]float32, y Response, set ForestConfig
 		mu.Lock()
 		defer mu.Unlock()
 		idle = append(idle, g)
+		nodes += len(grown[i].nodes)
+		if err == nil && nodes > set.MaxNodes {
+			err = ErrNodes
+		}
 		if err != nil {
 			failed = err
 			return
@@ -109,9 +122,6 @@ func join(grown []tree, y Response) *Ensemble {
 	for _, t := range grown {
 		nodes += len(t.nodes)
 		rows += t.rows
-	}
-	if nodes > math.MaxInt32 {
-		panic("trees: more nodes than a 32-bit index can tell")
 	}
 	e.Nodes = make([]Node, 0, nodes)
 	e.Roots = make([]int32, 0, len(grown))
