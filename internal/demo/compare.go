@@ -18,6 +18,7 @@ import (
 	"concord/internal/report"
 	"concord/lab"
 	"concord/learn"
+	"concord/metric"
 	"concord/study"
 	"concord/table"
 )
@@ -27,6 +28,7 @@ type compared struct {
 	rows           int
 	sent, received int64
 	local, collab  lab.Scores
+	heldOut        report.HeldOut // what the collaboration's model made of them
 }
 
 // compare computes the baselines, reads what the parties predicted, prints the
@@ -49,7 +51,14 @@ func (d *demo) compare(ctx context.Context, took time.Duration) error {
 		if p.local, err = baseline(ctx, c, t.Standardised().Reveal(), t.Labels(), test); err != nil {
 			return err
 		}
-		if p.collab, err = d.predicted(i, test); err != nil {
+		scores, err := d.predicted(i, test)
+		if err != nil {
+			return err
+		}
+		if p.collab, err = lab.Judge(scores, test.Labels(), c.PositiveLevel()); err != nil {
+			return err
+		}
+		if p.heldOut, err = heldOut(c, scores, test.Labels()); err != nil {
 			return err
 		}
 		if p.sent, err = bytesIn(filepath.Join(d.party(i), "concord-site", "outbox")); err != nil {
@@ -95,21 +104,49 @@ func baseline(ctx context.Context, c *study.Contract, x *mat.Dense, labels []int
 	return lab.Judge(scores, test.Labels(), c.PositiveLevel())
 }
 
-// predicted judges the predictions that a party wrote with concord predict.
-func (d *demo) predicted(i int, test *table.Table) (lab.Scores, error) {
+// calibrationBins is the number of bins of a calibration curve, as many as
+// scikit-learn takes: of the 204 rows few have a probability in the middle.
+const calibrationBins = 5
+
+// heldOut counts the rows by true and predicted class, and puts them in bins by
+// the probability of the positive class, if the model gives probabilities.
+func heldOut(c *study.Contract, scores *mat.Dense, labels []int) (report.HeldOut, error) {
+	positive := c.PositiveLevel()
+	h := report.HeldOut{Levels: c.Label.Levels, Positive: c.Label.Levels[positive]}
+	var err error
+	if h.Confusion, err = metric.Confusion(labels, learn.Predicted(scores), len(h.Levels)); err != nil {
+		return report.HeldOut{}, err
+	}
+	if c.Model.Kind == "ridge" || c.Model.Kind == "svm-linear" {
+		return h, nil // their scores may be any numbers
+	}
+	is := make([]bool, len(labels))
+	for i, k := range labels {
+		is[i] = k == positive
+	}
+	h.Calibration, err = metric.CalibrationCurve(is, mat.Col(nil, positive, scores), calibrationBins, metric.Uniform)
+	if err != nil {
+		return report.HeldOut{}, err
+	}
+	return h, nil
+}
+
+// predicted reads the scores (n × classes) that a party wrote with concord
+// predict.
+func (d *demo) predicted(i int, test *table.Table) (*mat.Dense, error) {
 	path := filepath.Join(d.party(i), "predictions.csv")
 	f, err := os.Open(path)
 	if err != nil {
-		return lab.Scores{}, err
+		return nil, err
 	}
 	defer f.Close()
 	records, err := csv.NewReader(f).ReadAll()
 	if err != nil {
-		return lab.Scores{}, err
+		return nil, err
 	}
 	levels := d.contract.Label.Levels
 	if len(records) != test.Rows()+1 || len(records[0]) != 2+len(levels) {
-		return lab.Scores{}, fmt.Errorf("demo: %s has %d lines of %d columns, want %d of %d",
+		return nil, fmt.Errorf("demo: %s has %d lines of %d columns, want %d of %d",
 			path, len(records), len(records[0]), test.Rows()+1, 2+len(levels))
 	}
 	scores := mat.NewDense(test.Rows(), len(levels), nil)
@@ -117,12 +154,12 @@ func (d *demo) predicted(i int, test *table.Table) (lab.Scores, error) {
 		for k := range levels {
 			v, err := strconv.ParseFloat(record[2+k], 64)
 			if err != nil {
-				return lab.Scores{}, fmt.Errorf("demo: %s: line %d: %w", path, i+2, err)
+				return nil, fmt.Errorf("demo: %s: line %d: %w", path, i+2, err)
 			}
 			scores.Set(i, k, v)
 		}
 	}
-	return lab.Judge(scores, test.Labels(), d.contract.PositiveLevel())
+	return scores, nil
 }
 
 // bytesIn is the size of the bundles in a folder.
@@ -186,7 +223,7 @@ func (d *demo) report(parties []compared, central lab.Scores, test *table.Table,
 		}
 		entry := report.Party{
 			Name: hospitals[i], Rows: p.rows, BytesSent: p.sent, BytesReceived: p.received,
-			Local: scores(p.local), Collaboration: scores(p.collab),
+			Local: scores(p.local), Collaboration: scores(p.collab), HeldOut: p.heldOut,
 		}
 		for _, m := range manifest.Members {
 			entry.Leaves = append(entry.Leaves, report.Member{

@@ -2,6 +2,8 @@ package demo
 
 import (
 	"context"
+	"encoding/csv"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -46,6 +48,45 @@ func TestDemo(t *testing.T) {
 			}
 		}
 		checkGain(t, dir, parties)
+		for i := range parties {
+			checkErrors(t, dir, i, string(page))
+		}
+	}
+}
+
+// checkErrors counts hospital i's predictions anew, from its file and that of the
+// new patients, and wants the report to have the same confusion matrix.
+func checkErrors(t *testing.T, dir string, i int, page string) {
+	t.Helper()
+	records := func(path string) [][]string {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		all, err := csv.NewReader(f).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all[1:]
+	}
+	d := &demo{Options: Options{Dir: dir}}
+	truth, predicted := records(filepath.Join(dir, "new-patients.csv")), records(filepath.Join(d.party(i), "predictions.csv"))
+	n := map[[2]string]int{}
+	for row := range truth {
+		n[[2]string{truth[row][len(truth[row])-1], predicted[row][1]}]++
+	}
+	const b, m = "benign", "malignant"
+	want := fmt.Sprintf("<tr><th scope=\"row\">benign</th><td class=\"strong\">%d</td><td>%d</td></tr>\n"+
+		"<tr><th scope=\"row\">malignant</th><td>%d</td><td class=\"strong\">%d</td></tr>",
+		n[[2]string{b, b}], n[[2]string{b, m}], n[[2]string{m, b}], n[[2]string{m, m}])
+	_, section, _ := strings.Cut(page, `aria-label="Confusion matrix of `+hospitals[i]+`"`)
+	table, _, _ := strings.Cut(section, "</table>")
+	if !strings.Contains(table, want) {
+		t.Errorf("%s: the report has\n%s\nwant\n%s", hospitals[i], table, want)
+	}
+	if !strings.Contains(page, "Calibration of the model of "+hospitals[i]) {
+		t.Errorf("%s: the report has no calibration curve", hospitals[i])
 	}
 }
 
@@ -65,6 +106,14 @@ func TestDemoModels(t *testing.T) {
 		}
 		if auc, err := strconv.ParseFloat(found[1], 64); err != nil || auc < 0.93 {
 			t.Errorf("%s: ROC-AUC %s together", kind, found[1])
+		}
+		page, err := os.ReadFile(filepath.Join(dir, "report.html"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		probabilities := kind != "ridge" && kind != "svm-linear"
+		if got := strings.Contains(string(page), "Expected calibration error"); got != probabilities {
+			t.Errorf("%s: the report has a calibration curve: %v, want %v", kind, got, probabilities)
 		}
 	}
 	for _, kind := range []string{"svm", "oracle"} {
@@ -118,7 +167,11 @@ func checkGain(t *testing.T, dir string, parties int) {
 	}
 	central := fit(all...)
 	for i := range parties {
-		together, err := d.predicted(i, test)
+		scores, err := d.predicted(i, test)
+		if err != nil {
+			t.Fatal(err)
+		}
+		together, err := lab.Judge(scores, test.Labels(), d.contract.PositiveLevel())
 		if err != nil {
 			t.Fatal(err)
 		}

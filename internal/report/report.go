@@ -56,6 +56,8 @@ type Party struct {
 	// Local is the model trained on the site's own rows, Collaboration the
 	// one that came back.
 	Local, Collaboration Scores
+	// HeldOut is what the collaboration's model made of the held-out rows.
+	HeldOut HeldOut
 	// Leaves lists the members of the bundle that the site contributed.
 	Leaves []Member
 }
@@ -92,14 +94,21 @@ var tmpl = template.Must(template.New("report").Funcs(template.FuncMap{
 	"size":  formatSize,
 	"count": formatCount,
 	"next":  func(i int) int { return i + 1 },
+	"share": func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) },
 	"px":    func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) },
 }).Parse(page))
 
-// Write writes the report as UTF-8 HTML. It fails if there is no party or w
-// does; nothing is written in the first case.
+// Write writes the report as UTF-8 HTML. It fails if there is no party, a
+// party's HeldOut contradicts itself, or w fails; nothing is written in the first
+// two cases.
 func Write(w io.Writer, s Study) error {
 	if len(s.Parties) == 0 {
 		return errors.New("report: parties is empty, a study has at least one")
+	}
+	for i, p := range s.Parties {
+		if err := p.HeldOut.check(); err != nil {
+			return fmt.Errorf("report: party %d: %w", i+1, err)
+		}
 	}
 	var buf bytes.Buffer
 	if err := tmpl.Execute(&buf, newView(s)); err != nil {
@@ -120,8 +129,16 @@ type view struct {
 	Smallest Party // the party with the fewest rows
 	Gap      Gap
 	Charts   []chart
+	Errors   []partyErrors
 	Words    []string
 	StepsSum int64
+}
+
+// partyErrors is what a party's model made of the held-out rows.
+type partyErrors struct {
+	Name string
+	HeldOut
+	Curve *curve // nil if there is none
 }
 
 // Gap is the largest distance of a collaboration's ROC-AUC below the central
@@ -145,6 +162,11 @@ func newView(s Study) view {
 		below := rounded(s.Central.ROCAUC) - rounded(p.Collaboration.ROCAUC)
 		if math.IsNaN(v.Gap.Value) || below > v.Gap.Value {
 			v.Gap = Gap{p.Name, below}
+		}
+	}
+	for i, p := range s.Parties {
+		if p.HeldOut.Confusion != nil {
+			v.Errors = append(v.Errors, partyErrors{p.Name, p.HeldOut, newCurve(fmt.Sprintf("calibration-%d", i+1), p)})
 		}
 	}
 	for _, step := range s.Steps {

@@ -142,6 +142,8 @@ func TestHostileTexts(t *testing.T) {
 	s.Steps[0].Who, s.Steps[0].What = hostile, hostile
 	s.Parties[0].Name = hostile
 	s.Parties[0].Leaves = []report.Member{{Name: hostile, Shape: hostile, SHA256: hostile}}
+	s.Parties[0].HeldOut = heldOut()
+	s.Parties[0].HeldOut.Levels, s.Parties[0].HeldOut.Positive = []string{hostile, "b"}, hostile
 	page := render(t, s)
 
 	shown := 0
@@ -163,11 +165,11 @@ func TestHostileTexts(t *testing.T) {
 			shown++
 		}
 	}
-	// The title twice; the party in both charts, the table and its section; field 2,
-	// note 1, step 2, member 3, epoch 1. The chart's own text is shortened, and the
-	// phrase comes word by word.
-	if shown != 15 {
-		t.Errorf("the text is shown %d times as it is, want 15", shown)
+	// The title twice; the party in both charts, the table and its two sections; a
+	// level as a column and a row; field 2, note 1, step 2, member 3, epoch 1. The
+	// chart's own text is shortened, and the phrase comes word by word.
+	if shown != 18 {
+		t.Errorf("the text is shown %d times as it is, want 18", shown)
 	}
 	plain := render(t, sample())
 	if m := regexp.MustCompile(`(?i)https?:|//[a-z]|<script|javascript:|data:`).FindString(plain); m != "" {
