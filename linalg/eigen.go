@@ -16,15 +16,14 @@ import (
 //	A V = V diag(w)
 //
 // The sign of each column is such that its leading element is positive, as in
-// [SVD]. The cost is O(n³) in time and two copies of a in memory.
+// [SVD]. The cost is O(n³) in time and up to six copies of a in memory.
 func EigSym(a *mat.SymDense) (w []float64, v *mat.Dense, err error) {
 	return EigSymRange(a, 0, order(a))
 }
 
 // EigSymRange returns the eigenvalues w_j and eigenvectors of a, as [EigSym]
 // orders them, for lo ≤ j < hi, counted from 0: the k largest are n − k to n.
-// A few of many cost less than half of all with a loaded LAPACK, and as much
-// as all in pure Go. It panics unless 0 ≤ lo ≤ hi ≤ n.
+// A few of many cost less than half of all. It panics unless 0 ≤ lo ≤ hi ≤ n.
 func EigSymRange(a *mat.SymDense, lo, hi int) (w []float64, v *mat.Dense, err error) {
 	n := order(a)
 	if lo < 0 || hi < lo || hi > n {
@@ -131,16 +130,21 @@ func eigSym(a []float64, n, lo, hi int, vectors bool) (w, rows []float64, ok boo
 		}
 		copy(a, saved)
 	}
+	if w, rows, ok = eigReduced(a, n, lo, hi, vectors); ok {
+		return w, rows, true
+	}
+	return eigByGonum(a, n, lo, hi)
+}
+
+// eigByGonum is eigSym, with vectors, by QL iterations.
+func eigByGonum(a []float64, n, lo, hi int) (w, rows []float64, ok bool) {
 	var eig mat.EigenSym
 	sym := mat.NewSymDense(n, nil)
 	sym.SetRawSymmetric(blas64.Symmetric{N: n, Stride: n, Data: a, Uplo: blas.Upper})
-	if !eig.Factorize(sym, vectors) {
+	if !eig.Factorize(sym, true) {
 		return nil, nil, false
 	}
 	w = eig.Values(nil)[lo:hi]
-	if !vectors {
-		return w, nil, true
-	}
 	var v mat.Dense
 	eig.VectorsTo(&v)
 	rows = make([]float64, (hi-lo)*n)

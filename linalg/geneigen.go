@@ -29,7 +29,7 @@ var ErrNotDefinite = errors.New("linalg: matrix is not positive definite")
 // about ε ‖A‖ ‖B⁻¹‖. ErrNotDefinite is returned, wrapped, if b is not positive
 // definite. It panics if the orders differ or the range is not within 0 to n.
 //
-// The cost is O(n³) in time and three copies of a in memory.
+// The cost is O(n³) in time and up to seven copies of a in memory.
 func EigGeneral(a, b *mat.SymDense, lo, hi int) (w []float64, v *mat.Dense, err error) {
 	n := order(a)
 	if order(b) != n {

@@ -165,3 +165,33 @@ func TestNothingBeyondTheSlices(t *testing.T) {
 		}
 	})
 }
+
+// TestRowKernelsWithin is the same for the products of a few rows with vectors.
+func TestRowKernelsWithin(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	for _, k := range linalg.RowKernels() {
+		for vectors := 1; vectors < 6; vectors++ {
+			for _, atEnd := range []bool{false, true} {
+				n := vectors * k.Lanes
+				a := guarded(t, (k.Rows-1)*(n+3)+n, atEnd)
+				x, y := guarded(t, n, atEnd), guarded(t, n, atEnd)
+				c, sum := guarded(t, linalg.MaxRows, atEnd), guarded(t, linalg.MaxRows, atEnd)
+				for i := range a {
+					a[i] = 1
+				}
+				for i := range x {
+					x[i] = 1
+				}
+				c[0] = 2
+				within(t, k.Name, func() {
+					k.Dot(n, a, n+3, x, sum)
+					k.Add(n, a, n+3, y, c)
+					k.Both(n, a, n+3, x, y, c, sum)
+				})
+				if sum[0] != float64(n) || y[n-1] != 4 {
+					t.Errorf("%s, %d columns: sum %g, element %g", k.Name, n, sum[0], y[n-1])
+				}
+			}
+		}
+	}
+}
