@@ -1,74 +1,221 @@
 package anchor
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/linalg"
 	"concord/secret"
 )
 
-// FromPieces returns the anchor A (rows × m) made of all parties' pieces ([LowRankPiece]
-// or [SMOTEPiece], n_i × m each, n = Σ n_i rows in all; NRI §6.1). Up to n rows are
-// drawn at random without replacement. If more are wanted, A holds all n and then
-// random linear combinations. NRI does not say which; here they are
+// Anchors made of rows. Pieces of the low-rank and SMOTE kinds show near-raw rows to
+// whoever gets them: with rank 2 of 4 and δ = 0.05 on NRI's patients, age and weight
+// come out within 0.06 of the truth for every person.
+
+// Mix returns A = R P (rows × m) for public rows P (p × m): R has independent normal
+// elements of variance 1/p, so that a column of A has the mean square of P's in
+// expectation. R is secret with src. Known rows of P do not give F_j as [Sample]
+// does.
+func Mix(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error) {
+	p, m, err := checkRows("public rows", public)
+	if err == nil {
+		err = checkSize(rows, m)
+	}
+	if err != nil {
+		return secret.Matrix{}, err
+	}
+	if p > MaxElements/rows {
+		return secret.Matrix{}, tooLarge(rows, p)
+	}
+	r := linalg.Normal(rows, p, src)
+	r.Scale(1/math.Sqrt(float64(p)), r)
+	var a mat.Dense
+	a.Mul(r, public)
+	r.Zero()
+	return secret.NewMatrix(&a), nil
+}
+
+// Sample returns rows of P themselves (rows × m), drawn without replacement, in random
+// order: ODC1's anchor of 3000 molecules. For laboratories only: whoever knows P, the
+// analyst too, has F_j = A⁺ A_j.
+func Sample(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error) {
+	p, m, err := checkRows("public rows", public)
+	if err == nil {
+		err = checkSize(rows, m)
+	}
+	if err != nil {
+		return secret.Matrix{}, err
+	}
+	if rows > p {
+		return secret.Matrix{}, fmt.Errorf("anchor: %d rows of %d public ones: choose at most %d", rows, p, p)
+	}
+	a := mat.NewDense(rows, m, nil)
+	for i, row := range rand.New(src).Perm(p)[:rows] {
+		a.SetRow(i, public.RawRowView(row))
+	}
+	return secret.NewMatrix(a), nil
+}
+
+// LowRankPiece is a party's piece of a low-rank anchor (NRI §6.1): the truncated SVD
+// of x (n × m), plus noise,
 //
-//	u x + (1 − u) y,   u uniform on [0, 1),   x and y two rows drawn at random
+//	X^approx = U_r Σ_r V_rᵀ + δ E,  E uniform on [−1, 1]
 //
-// so that they stay where the rows are. Rows of pieces are in random order, so that
-// their place does not tell the party. All parties make the same A, to the last
-// bit, if they hold the same pieces in the same order and src starts alike.
-//
-// Rank(A) is at most that of the pooled pieces. The theory needs m; the caller
-// compares with [linalg.Rank]. What the pieces show of real rows, A shows too.
-//
-// The errors name the numbers: no pieces, a piece without rows, with another number
-// of columns, or with NaN or Inf by row and column, rows below 1 or more than n if n
-// is 1, more than [MaxElements] elements. A nil src panics. Cost O((n + rows) m).
+// The noise comes after the truncation, as the paper prints it: the piece has full
+// rank though its signal has not.
+func LowRankPiece(x secret.Matrix, rank int, delta float64, src rand.Source) (secret.Matrix, error) {
+	n, m, err := checkRows("rows", x.Reveal())
+	if err != nil {
+		return secret.Matrix{}, err
+	}
+	if rank < 1 || rank > min(n, m) {
+		return secret.Matrix{}, fmt.Errorf("anchor: rank %d of %d × %d rows: choose 1 to %d", rank, n, m, min(n, m))
+	}
+	if !(delta >= 0) || math.IsInf(delta, 0) {
+		return secret.Matrix{}, fmt.Errorf("anchor: delta is %v, must be finite and not negative", delta)
+	}
+	_, v, err := linalg.SVDRight(x.Reveal())
+	if err != nil {
+		return secret.Matrix{}, fmt.Errorf("anchor: rows: %v", err)
+	}
+	top := v.Slice(0, m, 0, rank)
+	var image, piece mat.Dense
+	image.Mul(x.Reveal(), top)
+	piece.Mul(&image, top.T())
+	image.Zero()
+	v.Zero()
+	e := linalg.Uniform(n, m, src)
+	for i := range n {
+		row, noise := piece.RawRowView(i), e.RawRowView(i)
+		for j := range row {
+			row[j] += delta * (2*noise[j] - 1)
+		}
+	}
+	e.Zero()
+	return secret.NewMatrix(&piece), nil
+}
+
+// SMOTEPiece is a party's piece of a SMOTE anchor (Chawla et al. 2002): each of its
+// rows lies at a uniformly random place between a random row of x (n × m) and one of
+// that row's nearest neighbours. The cost is O(n² m).
+func SMOTEPiece(x secret.Matrix, rows, neighbours int, src rand.Source) (secret.Matrix, error) {
+	n, m, err := checkRows("rows", x.Reveal())
+	if err == nil {
+		err = checkSize(rows, m)
+	}
+	if err != nil {
+		return secret.Matrix{}, err
+	}
+	if neighbours < 1 || neighbours > n-1 {
+		return secret.Matrix{}, fmt.Errorf("anchor: %d neighbours among %d rows: choose 1 to %d, or add rows", neighbours, n, n-1)
+	}
+	rnd := rand.New(src)
+	raw := x.Reveal()
+	near := make([][]int, n) // by row, made when the row is drawn first
+	piece := mat.NewDense(rows, m, nil)
+	for i := range rows {
+		from := rnd.IntN(n)
+		if near[from] == nil {
+			near[from] = nearest(raw, from, neighbours)
+		}
+		to := near[from][rnd.IntN(neighbours)]
+		at := rnd.Float64()
+		a, b, out := raw.RawRowView(from), raw.RawRowView(to), piece.RawRowView(i)
+		for j := range out {
+			out[j] = a[j] + at*(b[j]-a[j])
+		}
+	}
+	return secret.NewMatrix(piece), nil
+}
+
+// nearest are the k rows of x closest to row i, without itself; of rows equally far
+// the first ones.
+func nearest(x *mat.Dense, i, k int) []int {
+	n, _ := x.Dims()
+	distance := make([]float64, n)
+	order := make([]int, 0, n-1)
+	row := x.RawRowView(i)
+	for r := range n {
+		if r == i {
+			continue
+		}
+		for j, v := range x.RawRowView(r) {
+			distance[r] += (v - row[j]) * (v - row[j])
+		}
+		order = append(order, r)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(distance[a], distance[b]) })
+	return order[:k:k]
+}
+
+// FromPieces returns an anchor (rows × m) of all parties' pieces: rows drawn without
+// replacement, in random order; if more are wanted than there are, all of them and
+// then random linear combinations (NRI §6.1 does not say of which law): rᵀP with
+// independent normal r of variance 1/n over the n pooled rows, which keep their mean
+// square.
 func FromPieces(pieces []secret.Matrix, rows int, src rand.Source) (secret.Matrix, error) {
-	if src == nil {
-		panic("anchor: nil source")
-	}
-	if len(pieces) == 0 {
-		return secret.Matrix{}, fmt.Errorf("anchor: no pieces: at least one is needed")
-	}
-	var pool [][]float64
-	columns := 0
+	var all []*mat.Dense
+	n, m := 0, 0
 	for i, p := range pieces {
-		n, m, err := checkRows(fmt.Sprintf("rows in piece %d", i+1), p.Reveal())
+		count, columns, err := checkRows(fmt.Sprintf("piece %d", i+1), p.Reveal())
 		if err != nil {
 			return secret.Matrix{}, err
 		}
-		if i == 0 {
-			columns = m
+		if i > 0 && columns != m {
+			return secret.Matrix{}, fmt.Errorf("anchor: piece %d has %d columns, piece 1 has %d", i+1, columns, m)
 		}
-		if m != columns {
-			return secret.Matrix{}, fmt.Errorf("anchor: piece %d has %d columns, piece 1 has %d", i+1, m, columns)
-		}
-		for j := range n {
-			pool = append(pool, p.Reveal().RawRowView(j))
-		}
+		n, m = n+count, columns
+		all = append(all, p.Reveal())
 	}
-	if err := checkSize(rows, columns); err != nil {
+	if n == 0 {
+		return secret.Matrix{}, fmt.Errorf("anchor: no pieces")
+	}
+	if err := checkSize(rows, m); err != nil {
 		return secret.Matrix{}, err
 	}
-	n := len(pool)
-	if n == 1 && rows > 1 {
-		return secret.Matrix{}, fmt.Errorf("anchor: %d rows wanted of one pooled row: at least 2 are needed to combine", rows)
+	pool := mat.NewDense(n, m, nil)
+	at := 0
+	for _, p := range all {
+		count, _ := p.Dims()
+		pool.Slice(at, at+count, 0, m).(*mat.Dense).Copy(p)
+		at += count
 	}
-	rnd := rand.New(src)
-	a := mat.NewDense(rows, columns, nil)
-	for i, from := range rnd.Perm(n)[:min(n, rows)] {
-		a.SetRow(i, pool[from])
+	defer pool.Zero()
+	drawn, err := Sample(pool, min(rows, n), src)
+	if err != nil || rows <= n {
+		return drawn, err
 	}
-	for i := n; i < rows; i++ {
-		x := rnd.IntN(n)
-		y := rnd.IntN(n - 1)
-		if y >= x {
-			y++
-		}
-		between(a.RawRowView(i), pool[y], pool[x], rnd.Float64())
+	more, err := Mix(pool, rows-n, src)
+	if err != nil {
+		return secret.Matrix{}, err
 	}
-	return secret.NewMatrix(a), nil
+	var a mat.Dense
+	a.Stack(drawn.Reveal(), more.Reveal())
+	return secret.NewMatrix(&a), nil
+}
+
+func checkRows(what string, x *mat.Dense) (n, m int, err error) {
+	if x == nil || x.IsEmpty() {
+		return 0, 0, fmt.Errorf("anchor: %s: none", what)
+	}
+	if err := linalg.CheckFinite(x); err != nil {
+		return 0, 0, fmt.Errorf("anchor: %s: %v", what, err)
+	}
+	n, m = x.Dims()
+	return n, m, nil
+}
+
+func checkSize(rows, m int) error {
+	if rows < 1 {
+		return fmt.Errorf("anchor: %d rows, want at least 1", rows)
+	}
+	if rows > MaxElements/m {
+		return tooLarge(rows, m)
+	}
+	return nil
 }
