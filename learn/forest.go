@@ -118,6 +118,10 @@ func (f Forest) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) 
 	if set.MaxNodes == 0 && float64(set.Trees)*float64(2*n) > math.MaxInt32 {
 		return nil, fmt.Errorf("learn: %d trees of %d rows may have more than %d nodes, want fewer trees or a MaxNodes", set.Trees, n, math.MaxInt32)
 	}
+	// The sum over the trees is divided by their number afterwards.
+	if top := math.MaxFloat64 / float64(set.Trees); slices.ContainsFunc(response.Values, func(v float64) bool { return math.Abs(v) > top }) {
+		return nil, fmt.Errorf("learn: forest overflows, the sum of %d trees is larger than a number can be, scale the target down", set.Trees)
+	}
 	set.Progress = treeProgress(ctx, "trees")
 	e, err := trees.GrowForest(ctx, cols, response, set)
 	if err == trees.ErrNodes {

@@ -20,6 +20,10 @@ type Target struct {
 // Classification tells whether classes are learned.
 func (t Target) Classification() bool { return t.Classes != nil || t.Labels != nil }
 
+// maxCells is the most numbers of a target, n rows of k: 8 GiB. Scores and
+// one-hot targets are as large.
+const maxCells = 1 << 30
+
 // check wants t to have n usable rows.
 func (t Target) check(n int) error {
 	rows, _ := dims(t.Values)
@@ -36,6 +40,9 @@ func (t Target) check(n int) error {
 	}
 	if len(t.Classes) < 2 {
 		return fmt.Errorf("learn: target has %d classes, want at least 2", len(t.Classes))
+	}
+	if len(t.Classes) > maxCells/n {
+		return fmt.Errorf("learn: target has %d classes for %d rows, want at most %d for rows times classes", len(t.Classes), n, maxCells)
 	}
 	seen := make(map[string]bool, len(t.Classes))
 	for _, c := range t.Classes {
