@@ -2,8 +2,10 @@
 // or unevenly by chance.
 //
 // Every function draws from the given randomness alone, returns disjoint sets of row
-// indexes in random order, and says with numbers when there are too few rows. Start
-// with [Even].
+// indexes, one for each party, and the rest, and says with numbers when there are too
+// few rows. Rows of a set are in random order, where a set holds several groups of
+// [By] group by group. from is not changed; its rows must differ. Start with [Random]
+// or [Stratified].
 package split
 
 import (
@@ -136,9 +138,14 @@ func Dirichlet(y learn.Target, from []int, sizes []int, alpha float64, rnd *rand
 		classes[y.Labels[i]] = append(classes[y.Labels[i]], i)
 	}
 	for _, size := range sizes {
+		// Relative to the largest: for small alpha all of them would underflow.
 		shares := make([]float64, len(classes))
 		for k := range shares {
-			shares[k] = gamma(alpha, rnd)
+			shares[k] = logGamma(alpha, rnd)
+		}
+		top := slices.Max(shares)
+		for k := range shares {
+			shares[k] = math.Exp(shares[k] - top)
 		}
 		var part []int
 		for range size {
@@ -180,11 +187,11 @@ func draw(shares []float64, classes [][]int, rnd *rand.Rand) int {
 	return last
 }
 
-// gamma draws from the gamma distribution of shape alpha and scale 1 (Marsaglia and
-// Tsang 2000), below 1 by the power of a uniform number.
-func gamma(alpha float64, rnd *rand.Rand) float64 {
+// logGamma is the logarithm of a draw from the gamma distribution of shape alpha and
+// scale 1 (Marsaglia and Tsang 2000), below 1 by the power of a uniform number.
+func logGamma(alpha float64, rnd *rand.Rand) float64 {
 	if alpha < 1 {
-		return gamma(alpha+1, rnd) * math.Pow(1-rnd.Float64(), 1/alpha)
+		return logGamma(alpha+1, rnd) + math.Log(1-rnd.Float64())/alpha
 	}
 	d := alpha - 1.0/3
 	c := 1 / math.Sqrt(9*d)
@@ -196,7 +203,7 @@ func gamma(alpha float64, rnd *rand.Rand) float64 {
 		}
 		v = v * v * v
 		if math.Log(1-rnd.Float64()) < x*x/2+d-d*v+d*math.Log(v) {
-			return d * v
+			return math.Log(d * v)
 		}
 	}
 }
@@ -241,6 +248,9 @@ func Classes(y learn.Target, from []int, parties, size int, rnd *rand.Rand) (par
 func By(group []int, groups int, from []int, parties, size int, rnd *rand.Rand) (parts [][]int, rest []int, err error) {
 	if group == nil {
 		return nil, nil, fmt.Errorf("split: no column to divide by was named")
+	}
+	if parties < 0 {
+		return nil, nil, fmt.Errorf("split: %d parties, must not be negative", parties)
 	}
 	sets := make([][]int, groups)
 	for _, i := range shuffled(from, rnd) {
