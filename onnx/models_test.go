@@ -145,6 +145,27 @@ func TestLearners(t *testing.T) {
 	}
 }
 
+// tied is a forest of so many trees with close votes for k classes, since there
+// was nothing to learn, with small leaves of several classes; and the 27 rows that
+// there are.
+func tied(t *testing.T, k, trees int) (*learn.TreeEnsemble, *mat.Dense) {
+	t.Helper()
+	src := rand.New(rand.NewPCG(20240601, uint64(100*k+trees)))
+	x := mat.NewDense(60, 3, nil)
+	x.Apply(func(int, int, float64) float64 { return float64(src.IntN(3)) }, x)
+	y := learn.Target{Classes: []string{"a", "b", "c", "d", "e", "f"}[:k]}
+	for range 60 {
+		y.Labels = append(y.Labels, src.IntN(k))
+	}
+	m, err := learn.Forest{Trees: trees}.Fit(context.Background(), x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := mat.NewDense(27, 3, nil)
+	rows.Apply(func(i, j int, _ float64) float64 { return float64(i / []int{1, 3, 9}[j] % 3) }, rows)
+	return m.(*learn.TreeEnsemble), rows
+}
+
 // TestForestShares: the leaves of these forests hold shares like 1/3 and 1/2, and
 // many rows have two classes with equal sums of them. The graph, read back, gives
 // the classes of the model, and so does a machine that adds in 32 bits, in
@@ -153,18 +174,7 @@ func TestForestShares(t *testing.T) {
 	ties := 0
 	for _, k := range []int{2, 3, 6} {
 		for _, trees := range []int{1, 2, 3, 4, 5, 6, 10, 30, 100} {
-			src := rand.New(rand.NewPCG(20240601, uint64(100*k+trees)))
-			// Whole numbers, and nothing to learn: small leaves and close votes.
-			x := mat.NewDense(60, 3, nil)
-			x.Apply(func(int, int, float64) float64 { return float64(src.IntN(3)) }, x)
-			y := learn.Target{Classes: []string{"a", "b", "c", "d", "e", "f"}[:k]}
-			for range 60 {
-				y.Labels = append(y.Labels, src.IntN(k))
-			}
-			m, err := learn.Forest{Trees: trees}.Fit(context.Background(), x, y)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m, rows := tied(t, k, trees)
 			g, err := FromModel(m)
 			if err != nil {
 				t.Fatal(err)
@@ -172,8 +182,6 @@ func TestForestShares(t *testing.T) {
 			if g, err = Decode(g.Encode()); err != nil {
 				t.Fatal(err)
 			}
-			rows := mat.NewDense(27, 3, nil) // all there are
-			rows.Apply(func(i, j int, _ float64) float64 { return float64(i / []int{1, 3, 9}[j] % 3) }, rows)
 			want, err := m.Scores(rows)
 			if err != nil {
 				t.Fatal(err)
@@ -186,7 +194,7 @@ func TestForestShares(t *testing.T) {
 			labels := learn.Predicted(want)
 			for _, backwards := range []bool{false, true} {
 				for i := range labels {
-					if c := narrowVote(m.(*learn.TreeEnsemble), rows.RawRowView(i), backwards); c != labels[i] {
+					if c := narrowVote(m, rows.RawRowView(i), backwards); c != labels[i] {
 						t.Errorf("%d classes, %d trees, row %d, backwards %v: class %d in 32 bits, want %d",
 							k, trees, i+1, backwards, c, labels[i])
 					}

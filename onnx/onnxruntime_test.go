@@ -149,6 +149,18 @@ func everything(t *testing.T) []compared {
 		}
 		all = append(all, compared{f.name + " behind a front", g, raw(src, n)})
 	}
+	for _, trees := range []int{3, 4, 100} {
+		m, rows := tied(t, 6, trees)
+		g, err := FromModel(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := mat.NewDense(n, 3, nil)
+		for i := range n {
+			x.SetRow(i, rows.RawRowView(i%27))
+		}
+		all = append(all, compared{fmt.Sprintf("ties of %d trees", trees), g, x})
+	}
 	return all
 }
 
