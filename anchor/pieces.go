@@ -2,6 +2,7 @@ package anchor
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,12 +17,23 @@ import (
 // Anchors made of rows. Pieces of the low-rank and SMOTE kinds show near-raw rows to
 // whoever gets them: with rank 2 of 4 and δ = 0.05 on NRI's patients, age and weight
 // come out within 0.06 of the truth for every person.
+//
+// None of them is sure to have the rank m that the theory needs: the caller compares
+// with linalg.Rank. Matrices that are passed are not changed. The errors name the
+// numbers: no rows, NaN or Inf by row and column, a size that is below 1 or above
+// what there is, more than MaxElements elements. A nil source panics.
 
 // Mix returns A = R P (rows × m) for public rows P (p × m): R has independent normal
 // elements of variance 1/p, so that a column of A has the mean square of P's in
 // expectation. R is secret with src. Known rows of P do not give F_j as [Sample]
-// does.
+// does; the second moments of A F_j are still about F_jᵀ(PᵀP/p)F_j, which P tells
+// something of. Rows of A scatter around 0, not around P's mean: take P standardised.
+// Its rank is almost surely the smaller of rows and Rank(P). Cost O(rows p m) time,
+// O(rows (p + m)) memory.
 func Mix(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error) {
+	if src == nil {
+		panic("anchor: nil source")
+	}
 	p, m, err := checkRows("public rows", public)
 	if err == nil {
 		err = checkSize(rows, m)
@@ -30,13 +42,17 @@ func Mix(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error) {
 		return secret.Matrix{}, err
 	}
 	if p > MaxElements/rows {
-		return secret.Matrix{}, tooLarge(rows, p)
+		return secret.Matrix{}, fmt.Errorf("anchor: %d mixtures of %d rows exceed the limit of %d numbers: take fewer of either", rows, p, MaxElements)
 	}
 	r := linalg.Normal(rows, p, src)
 	r.Scale(1/math.Sqrt(float64(p)), r)
 	var a mat.Dense
 	a.Mul(r, public)
 	r.Zero()
+	if err := linalg.CheckFinite(&a); err != nil {
+		a.Zero()
+		return secret.Matrix{}, errors.New("anchor: mixtures of the rows overflow: scale the rows down")
+	}
 	return secret.NewMatrix(&a), nil
 }
 
@@ -44,6 +60,9 @@ func Mix(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error) {
 // order: ODC1's anchor of 3000 molecules. For laboratories only: whoever knows P, the
 // analyst too, has F_j = A⁺ A_j.
 func Sample(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error) {
+	if src == nil {
+		panic("anchor: nil source")
+	}
 	p, m, err := checkRows("public rows", public)
 	if err == nil {
 		err = checkSize(rows, m)
@@ -66,9 +85,15 @@ func Sample(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error)
 //
 //	X^approx = U_r Σ_r V_rᵀ + δ E,  E uniform on [−1, 1]
 //
-// The noise comes after the truncation, as the paper prints it: the piece has full
-// rank though its signal has not.
+// with r = rank and the published δ = 0.05. The noise comes after the truncation, as
+// the paper prints it: the piece has full rank though its signal has not. The sum of
+// squares is around 0 and δ in the units of x: take standardised rows. Row i of the
+// piece is made of row i of x; [FromPieces] draws them in random order. Cost O(n m
+// min(n, m)) time, O(n m) memory.
 func LowRankPiece(x secret.Matrix, rank int, delta float64, src rand.Source) (secret.Matrix, error) {
+	if src == nil {
+		panic("anchor: nil source")
+	}
 	n, m, err := checkRows("rows", x.Reveal())
 	if err != nil {
 		return secret.Matrix{}, err
@@ -102,8 +127,13 @@ func LowRankPiece(x secret.Matrix, rank int, delta float64, src rand.Source) (se
 
 // SMOTEPiece is a party's piece of a SMOTE anchor (Chawla et al. 2002): each of its
 // rows lies at a uniformly random place between a random row of x (n × m) and one of
-// that row's nearest neighbours. The cost is O(n² m).
+// that row's nearest neighbours, by Euclidean distance. Rows are drawn with
+// replacement. A row that x holds more than neighbours times comes out as it is. The
+// piece spans no more than x does. The cost is O(n² m).
 func SMOTEPiece(x secret.Matrix, rows, neighbours int, src rand.Source) (secret.Matrix, error) {
+	if src == nil {
+		panic("anchor: nil source")
+	}
 	n, m, err := checkRows("rows", x.Reveal())
 	if err == nil {
 		err = checkSize(rows, m)
@@ -157,8 +187,12 @@ func nearest(x *mat.Dense, i, k int) []int {
 // replacement, in random order; if more are wanted than there are, all of them and
 // then random linear combinations (NRI §6.1 does not say of which law): rᵀP with
 // independent normal r of variance 1/n over the n pooled rows, which keep their mean
-// square.
+// square. Parties make the same A, to 1e-12 where combinations are needed, if they hold
+// the same pieces in the same order and src starts alike.
 func FromPieces(pieces []secret.Matrix, rows int, src rand.Source) (secret.Matrix, error) {
+	if src == nil {
+		panic("anchor: nil source")
+	}
 	var all []*mat.Dense
 	n, m := 0, 0
 	for i, p := range pieces {

@@ -6,9 +6,12 @@
 // [Seed], then [Generate]. [Seed.ID] is the public name of the seed: every
 // contribution carries it, and the analyst compares the names before aligning.
 //
-// The package does not carry shares between parties and does not store the
-// seed. Public, low-rank and SMOTE anchors, which are made of rows, are not
-// here. It belongs to the party's side: no program of the analyst may link it.
+// Anchors made of rows are [Mix], of public rows, and [FromPieces], of what
+// [LowRankPiece] or [SMOTEPiece] make of the parties' own: those show near-raw
+// rows to the other parties. [Sample] is for the laboratory.
+//
+// The package does not carry shares or pieces between parties and does not store
+// the seed. It belongs to the party's side: no program of the analyst may link it.
 //
 // Whoever knows the seed and a party's A F_i knows that party's secret basis,
 // F_i = A⁺(A F_i). The anchor protects against the analyst alone, not against
