@@ -39,7 +39,7 @@ test-race: deps ## The same under the race detector
 test-onnx: ## Compare our ONNX graphs with ONNX Runtime (fetches it from npm)
 	@scripts/deps.sh onnxruntime
 	onnx/testdata/onnxruntime/install.sh
-	$(GO) test -tags onnxruntime -count=1 -run ONNXRuntime ./onnx
+	$(GO) test -tags onnxruntime -count=1 -run ONNXRuntime ./onnx ./internal/demo
 
 .PHONY: test-data
 test-data: deps ## Checks on the data sets in the folder that CONCORD_DATA names
