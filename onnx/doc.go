@@ -47,7 +47,9 @@
 // Trees, nearest neighbours and the votes of a kernel machine are steps: where a
 // number lies within that rounding of a threshold, of another distance, or of a
 // decision of 0, a runtime may take the other side. Trees on inputs that were not
-// computed, but are as they were given, find the same leaves everywhere.
+// computed, but are as they were given, find the same leaves everywhere, and the
+// shares in the leaves of a [learn.Forest] have exact sums: classes with equal
+// votes tie in every runtime, and the first of them wins.
 //
 // # What it does not do
 //
