@@ -3,7 +3,9 @@
 // that leaves.
 //
 // Start with [New] and [NewSource], then [Basis.Project] for the rows and for
-// the anchor. [FromMatrix] restores a stored basis.
+// the anchor. [Directions] and [Mixed] make the two factors of a basis apart, for
+// directions that parties share and for the matrices that experiments mix them by;
+// [DimVariance] is a rule for l. [FromMatrix] restores a stored basis.
 //
 // The package does not standardise or centre what it maps, does not agree a
 // common basis between parties, and does not measure what a representation

@@ -14,7 +14,7 @@ import (
 )
 
 // KindPerturbed is the pca kind of X + δ N, N with independent standard normal
-// elements (MM §4.1; NRI §5.1 perturbs too): rows alone do not determine V, and with
+// elements (MM §4.1; NRI §5.2 perturbs too): rows alone do not determine V, and with
 // N gone nobody can repeat it.
 const KindPerturbed = "pca-perturbed"
 
@@ -37,7 +37,8 @@ func Mixes() []Mix { return []Mix{MixHaar, MixUniform, MixNormal, MixNone} }
 
 // Directions returns V (m × l): orthonormal directions of the rows x (n × m), by one
 // of [DirectionKinds]. delta is δ of pca-perturbed and unused otherwise. Randomness
-// (N, or the random kind) comes from src; the signs of columns are free.
+// (N, or the random kind) comes from src; the signs of columns are free. Rank and energy
+// in the report of pca-perturbed are those of the perturbed rows.
 //
 // Errors and cost are those of [New].
 func Directions(kind string, x secret.Matrix, l int, delta float64, src rand.Source) (secret.Matrix, Report, error) {
@@ -79,8 +80,11 @@ func directions(x *mat.Dense, l int, delta float64, src rand.Source, report *Rep
 // Mixed returns the basis F = V E for directions v (m × l), which other parties may
 // share: with the same V for all, the spans are identical, which is what ODC's theory
 // assumes (ODC2 Theorem IV.3). E comes from src. The errors are those of
-// [FromMatrix], and an unknown mix.
+// [FromMatrix], and an unknown mix. v is not changed. A nil src panics. Cost O(m l²).
 func Mixed(v secret.Matrix, mix Mix, src rand.Source) (*Basis, error) {
+	if src == nil {
+		panic("basis: nil source")
+	}
 	m, l := v.Dims()
 	if l == 0 || l > m {
 		return nil, fmt.Errorf("basis: matrix is %d × %d, want at least one column and no more columns than rows", m, l)
@@ -105,7 +109,9 @@ func Mixed(v secret.Matrix, mix Mix, src rand.Source) (*Basis, error) {
 }
 
 // DimVariance is the largest l with which the principal components of x keep less
-// than the given share of the variance, at least 1 (GEP §5.1 takes .60, .75 and .90).
+// than the given share of the variance, at least 1 (GEP §5.3.2 takes .60, .75 and .90
+// of party 1's rows). The errors name the numbers: the share, fewer than two rows, NaN or
+// Inf by row and column. Cost O(n m min(n, m)).
 func DimVariance(x secret.Matrix, share float64) (int, error) {
 	if !(share > 0 && share <= 1) {
 		return 0, fmt.Errorf("basis: share of the variance is %v, must be above 0 and at most 1", share)
