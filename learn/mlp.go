@@ -77,7 +77,7 @@ type MLP struct {
 	// Start is a network to go on from in place of drawn weights, for example the
 	// mean of several; Adam starts afresh. It decides the hidden layers, of which it
 	// may have none, and Hidden must be nil. Its inputs, classes and link must be
-	// those of the rows.
+	// those of the rows, which may here be all of one class.
 	Start *Network
 }
 
@@ -179,7 +179,11 @@ func (m MLP) Fit(ctx context.Context, x *mat.Dense, y Target) (Model, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	if err := checkData(x, y); err != nil {
+	check := checkData
+	if m.Start != nil {
+		check = checkShapes
+	}
+	if err := check(x, y); err != nil {
 		return nil, err
 	}
 	if err := checkSize("x", x); err != nil {

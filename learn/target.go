@@ -59,12 +59,21 @@ func (t Target) check(n int) error {
 			return fmt.Errorf("learn: label of row %d is %d, want 0 to %d", i+1, c, len(t.Classes)-1)
 		}
 	}
+	return nil
+}
+
+// checkVaried wants classes, if that is what t holds, to be two at least among the
+// rows: from one nothing can be learned.
+func (t Target) checkVaried() error {
+	if !t.Classification() {
+		return nil
+	}
 	for _, c := range t.Labels {
 		if c != t.Labels[0] {
 			return nil
 		}
 	}
-	return fmt.Errorf("learn: all %d rows are of the class %q, want at least two classes", n, t.Classes[t.Labels[0]])
+	return fmt.Errorf("learn: all %d rows are of the class %q, want at least two classes", len(t.Labels), t.Classes[t.Labels[0]])
 }
 
 // oneHot is n × k with a 1 in the column of each row's class.
@@ -77,8 +86,16 @@ func (t Target) oneHot() *mat.Dense {
 }
 
 // checkData wants x to be n × d with at least one of each and finite, and y to
-// fit it.
+// fit it and to have something to learn.
 func checkData(x *mat.Dense, y Target) error {
+	if err := checkShapes(x, y); err != nil {
+		return err
+	}
+	return y.checkVaried()
+}
+
+// checkShapes is checkData for rows that may all be of one class.
+func checkShapes(x *mat.Dense, y Target) error {
 	n, d := dims(x)
 	if n == 0 || d == 0 {
 		return fmt.Errorf("learn: x has no rows, want at least one")

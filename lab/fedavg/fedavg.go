@@ -46,9 +46,9 @@ func Can(kind string) bool { return kind == "mlp" || kind == "logistic" }
 // defaults and the penalty α = 1/C. Adam's moments stay at no party: they start afresh
 // every round. Epochs, Tol, Patience and EarlyStopping of spec do not count.
 //
-// All parties must have the same classes; a party may lack rows of some. The result
-// does not depend on the number of cores. Cost: Rounds·LocalEpochs passes over all
-// rows.
+// All parties must have the same classes; a party may lack rows of some, and have rows
+// of one only. The result does not depend on the number of cores. Cost:
+// Rounds·LocalEpochs passes over all rows.
 func Fit(ctx context.Context, spec learn.Spec, parts []Part, opt Options) (learn.Model, error) {
 	if !Can(spec.Kind) {
 		return nil, fmt.Errorf("fedavg: %s has no weights to average", spec.Kind)
@@ -68,7 +68,10 @@ func Fit(ctx context.Context, spec learn.Spec, parts []Part, opt Options) (learn
 	rnd := rand.New(rand.NewPCG(opt.Seed, 1))
 	learner := learn.MLP{Alpha: spec.Alpha, Rate: spec.Rate, Batch: spec.Batch, Hidden: spec.Hidden, Epochs: opt.LocalEpochs, Patience: opt.LocalEpochs}
 	total := 0
-	for _, p := range parts {
+	for i, p := range parts {
+		if p.X == nil || p.X.IsEmpty() {
+			return nil, fmt.Errorf("fedavg: party %d has no rows, want at least one", i+1)
+		}
 		n, _ := p.X.Dims()
 		total += n
 	}
@@ -116,9 +119,20 @@ func Fit(ctx context.Context, spec learn.Spec, parts []Part, opt Options) (learn
 // first draws the weights that the rounds start from: zero without hidden layer,
 // otherwise as learn.MLP draws them, which party 1's data give the shape of.
 func first(ctx context.Context, spec learn.Spec, learner learn.MLP, p Part, seed uint64) (*learn.Network, error) {
+	_, d := p.X.Dims()
 	if spec.Kind == "mlp" {
 		learner.Seed, learner.Epochs, learner.Rate = seed, 1, 1e-300 // a step of no length
-		m, err := learner.Fit(ctx, p.X, p.Y)
+		// The draws depend on shapes only: two rows of zeros do, of two classes, since
+		// party 1 may have one class.
+		y := learn.Target{Classes: p.Y.Classes, Labels: []int{0, 1}}
+		if !p.Y.Classification() {
+			if p.Y.Values == nil || p.Y.Values.IsEmpty() {
+				return nil, fmt.Errorf("fedavg: party 1 has neither classes nor numbers")
+			}
+			_, q := p.Y.Values.Dims()
+			y = learn.Target{Values: mat.NewDense(2, q, nil)}
+		}
+		m, err := learner.Fit(ctx, mat.NewDense(2, d, nil), y)
 		if err != nil {
 			return nil, fmt.Errorf("fedavg: party 1: %w", err)
 		}
@@ -127,7 +141,6 @@ func first(ctx context.Context, spec learn.Spec, learner learn.MLP, p Part, seed
 	if !p.Y.Classification() {
 		return nil, fmt.Errorf("fedavg: logistic needs classes")
 	}
-	_, d := p.X.Dims()
 	k, link := len(p.Y.Classes), learn.Softmax
 	if k == 2 {
 		k, link = 1, learn.Sigmoid
