@@ -33,7 +33,7 @@ func TInterval(values []float64, level float64) (Interval, error) {
 		return Interval{}, err
 	}
 	mean, deviation := meanAndDeviation(values)
-	half := studentQuantile(float64(len(values)-1), (1-level)/2) * deviation / math.Sqrt(float64(len(values)))
+	half := StudentQuantile(float64(len(values)-1), (1-level)/2) * deviation / math.Sqrt(float64(len(values)))
 	for _, v := range []float64{mean - half, mean + half} {
 		if _, err := result("t interval", v); err != nil {
 			return Interval{}, err

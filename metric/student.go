@@ -69,9 +69,13 @@ func gammaRatio(z float64) float64 {
 	return lift * math.Sqrt(z) * series
 }
 
-// studentQuantile is the t ≥ 0 with P(T > t) = tail, for 0 < tail ≤ ½: by
-// Newton's method for log P, and by halving where that leaves the bracket.
-func studentQuantile(freedom, tail float64) float64 {
+// StudentQuantile is the t ≥ 0 with P(T > t) = tail, for 0 < tail ≤ ½: by
+// Newton's method for log P, and by halving where that leaves the bracket. freedom
+// must be at least 1; anything else is NaN.
+func StudentQuantile(freedom, tail float64) float64 {
+	if !(freedom >= 1 && !math.IsInf(freedom, 1) && tail > 0 && tail <= 0.5) {
+		return math.NaN()
+	}
 	low, high := 0.0, 1.0
 	for studentTail(freedom, high) > tail {
 		low, high = high, 2*high

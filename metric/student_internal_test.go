@@ -47,15 +47,20 @@ func TestStudentQuantile(t *testing.T) {
 			{1, 1 / math.Tan(math.Pi*p)}, {2, (1 - 2*p) / math.Sqrt(2*p*(1-p))},
 		} {
 			// Relative to 1 at least: near ½ the quantile is a difference.
-			if got := studentQuantile(c.freedom, p); math.Abs(got-c.want) > 1e-13*max(1, c.want) {
+			if got := StudentQuantile(c.freedom, p); math.Abs(got-c.want) > 1e-13*max(1, c.want) {
 				t.Errorf("quantile of %g with %g degrees = %.17g, want %.17g", p, c.freedom, got, c.want)
 			}
 		}
 		for _, freedom := range []float64{1, 7, 50, 2000} {
 			// 1e-14 times 7 degrees times 100 digits' worth of logarithm at most.
-			if got := studentTail(freedom, studentQuantile(freedom, p)); math.Abs(got-p) > 1e-12*p {
+			if got := studentTail(freedom, StudentQuantile(freedom, p)); math.Abs(got-p) > 1e-12*p {
 				t.Errorf("tail of the quantile of %g with %g degrees is %.17g", p, freedom, got)
 			}
+		}
+	}
+	for _, c := range [][2]float64{{0, 0.1}, {math.NaN(), 0.1}, {math.Inf(1), 0.1}, {3, 0}, {3, 0.6}, {3, math.NaN()}} {
+		if got := StudentQuantile(c[0], c[1]); !math.IsNaN(got) {
+			t.Errorf("quantile of %g with %g degrees is %g, want NaN", c[1], c[0], got)
 		}
 	}
 }

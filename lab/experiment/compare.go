@@ -25,7 +25,7 @@ type Figure struct {
 	// Within is the difference wanted at most; 0 if none is stated.
 	Within float64 `json:"within,omitempty"`
 	// Reached says that the difference is within Within, or in a quick look within
-	// two combined standard errors; nil if nothing is wanted.
+	// what the few draws allow (slack); nil if nothing is wanted.
 	Reached *bool `json:"reached,omitempty"`
 	// Reason is why nothing is wanted of this figure.
 	Reason string `json:"reason,omitempty"`
@@ -89,7 +89,7 @@ func (r *Report) compare() {
 				f.Within = scale * p.Within
 				ok := math.Abs(f.Difference) <= f.Within
 				if r.Size == Quick {
-					ok = ok || math.Abs(f.Difference) <= 2*combined
+					ok = ok || math.Abs(f.Difference) <= p.slack(name, s, scale)
 				}
 				f.Reached = &ok
 			}
@@ -98,6 +98,28 @@ func (r *Report) compare() {
 	}
 	r.judgeOrders()
 	r.judgeTests()
+}
+
+// slack is two combined standard errors of the difference to a mean over few draws,
+// whose own deviation is little to go by. Where the source gives its deviation both
+// are pooled, as in the two-sample t-test; where not, two is widened to what Student's
+// distribution puts as much beyond as the normal one beyond two: a right figure is
+// found wrong with probability 0.0455 either way.
+func (p Published) slack(name string, s lab.Summary, scale float64) float64 {
+	const beyond = 0.02275 // of a normal variable, above 2
+	n, m := float64(s.N), float64(p.Repeats)
+	switch {
+	case p.Repeats > 1 && hasKey(p.Std, name):
+		std := scale * p.Std[name]
+		pooled := math.Sqrt(((n-1)*s.Std*s.Std + (m-1)*std*std) / (n + m - 2))
+		return metric.StudentQuantile(n+m-2, beyond) * pooled * math.Sqrt(1/n+1/m)
+	case s.N < 2:
+		return math.Inf(1) // one draw says nothing of its scatter
+	case p.Repeats > 0 && p.SE[name] == 0:
+		return metric.StudentQuantile(n-1, beyond) * s.Std * math.Sqrt(1/n+1/m)
+	default:
+		return metric.StudentQuantile(n-1, beyond) * math.Hypot(s.StandardError(), scale*p.SE[name])
+	}
 }
 
 // methods in the order of the run's cells would need the run; by name they are the
