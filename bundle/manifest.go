@@ -33,9 +33,11 @@ type Member struct {
 	SHA256 study.Hash `json:"sha256"`
 	Dtype  string     `json:"dtype,omitempty"`
 	Shape  []int      `json:"shape,omitempty"`
+	// Sealed is set for members that are age files by themselves, .age ones.
+	Sealed *Inside `json:"sealed,omitempty"`
 }
 
-// equal compares everything.
+// equal compares what a gauge measures.
 func (m Member) equal(o Member) bool {
 	return m.Name == o.Name && m.Bytes == o.Bytes && m.SHA256 == o.SHA256 && m.Dtype == o.Dtype && slices.Equal(m.Shape, o.Shape)
 }
@@ -105,7 +107,7 @@ func (m *Manifest) check() error {
 			return err
 		}
 		// Where a file system ignores case, one would overwrite the other.
-		lower := strings.ToLower(member.Name)
+		lower := strings.ToLower(member.inside().Name)
 		if seen[lower] {
 			return refuse(ErrDamaged, "manifest: member %q is repeated", member.Name)
 		}
@@ -129,7 +131,7 @@ func (m Member) check() error {
 			return refuse(ErrDamaged, "manifest: member %q has a negative dimension", m.Name)
 		}
 	}
-	return nil
+	return m.checkSealed()
 }
 
 // checkName admits names that are the same file name everywhere.

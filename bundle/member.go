@@ -24,10 +24,20 @@ func (r *Reader) Member(name string) (io.Reader, error) {
 func (r *Reader) content(name string) (*content, error) {
 	m, ok := r.Manifest.Member(name)
 	if !ok {
+		m, ok = r.Manifest.Member(name + sealedSuffix)
+	}
+	if !ok {
 		return nil, refuse(ErrDamaged, "there is no member %q", name)
 	}
-	section := io.NewSectionReader(r.src, r.offsets[name], m.Bytes)
-	in := bufio.NewReaderSize(section, int(min(m.Bytes, copyBytes)))
+	section := io.NewSectionReader(r.src, r.offsets[m.Name], m.Bytes)
+	var in io.Reader = bufio.NewReaderSize(section, int(min(m.Bytes, copyBytes)))
+	if m.Sealed != nil && name != m.Name {
+		var err error
+		if in, err = r.unsealed(m, in); err != nil {
+			return nil, err
+		}
+		m = m.inside()
+	}
 	return &content{r: in, want: m, gauge: newGauge(m.Bytes)}, nil
 }
 
@@ -43,13 +53,13 @@ func (c *content) Read(p []byte) (int, error) {
 		return 0, c.err
 	}
 	n, err := c.r.Read(p)
-	c.gauge.Write(p[:n]) // as many bytes at most as the section has
+	c.gauge.Write(p[:n]) // more than it admits come from sealed members at most
 	if err != nil && !errors.Is(err, io.EOF) {
 		c.err = readError(err)
 		return n, c.err
 	}
 	if err != nil {
-		if got, wrong := c.gauge.member(c.want.Name); wrong != nil || !got.equal(c.want) {
+		if got, wrong := c.gauge.member(c.want.Name); wrong != nil || !got.equal(c.want) || c.gauge.over {
 			c.err = refuse(ErrDamaged, "member %q has changed since the bundle was opened", c.want.Name)
 			return n, c.err
 		}
@@ -123,6 +133,7 @@ func (r *Reader) matrix(member string, lim npy.Limits) (*mat.Dense, error) {
 func (r *Reader) blocks(name string) ([]Member, error) {
 	var blocks []Member
 	for _, m := range r.Manifest.Members {
+		m = m.inside()
 		digits, ok := strings.CutPrefix(m.Name, name+".")
 		if digits, ok2 := strings.CutSuffix(digits, ".npy"); !ok || !ok2 || len(digits) != 4 || strings.Trim(digits, "0123456789") != "" {
 			continue
@@ -132,7 +143,9 @@ func (r *Reader) blocks(name string) ([]Member, error) {
 		}
 		blocks = append(blocks, m)
 	}
-	if _, whole := r.Manifest.Member(name + ".npy"); whole && len(blocks) > 0 {
+	_, whole := r.Manifest.Member(name + ".npy")
+	_, sealed := r.Manifest.Member(name + ".npy" + sealedSuffix)
+	if (whole || sealed) && len(blocks) > 0 {
 		return nil, refuse(ErrDamaged, "%q is there both whole and in row blocks", name+".npy")
 	}
 	return blocks, nil

@@ -49,6 +49,8 @@ type Reader struct {
 	src       io.ReaderAt
 	size      int64
 	offsets   map[string]int64
+	// identities open sealed members.
+	identities []age.Identity
 }
 
 // Open reads a bundle of size bytes from f and checks all of it: the line and
@@ -61,7 +63,7 @@ type Reader struct {
 // Errors: ErrVersion, ErrDamaged, ErrMismatch, ErrSignature, ErrApproval, or
 // those of f.
 //
-// Cost: two passes over the file in constant memory.
+// Cost: two passes over the file in constant memory, three over sealed members.
 func Open(f io.ReaderAt, size int64, want Expect, identities ...age.Identity) (*Reader, error) {
 	want.check()
 	f = device{f}
@@ -96,6 +98,10 @@ func Open(f io.ReaderAt, size int64, want Expect, identities ...age.Identity) (*
 		return nil, err
 	}
 	if err := r.Verify(want.SenderKey, want.Approver); err != nil {
+		return nil, err
+	}
+	r.identities = identities
+	if err := r.checkInside(); err != nil {
 		return nil, err
 	}
 	return r, nil

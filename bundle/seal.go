@@ -131,6 +131,14 @@ func checkKeys(m *Manifest, recipients []age.Recipient) error {
 	if len(recipients) != len(m.Recipients) {
 		return fmt.Errorf("bundle: %d age recipients for the manifest's %d recipients", len(recipients), len(m.Recipients))
 	}
+	return checkHybrid(recipients)
+}
+
+// checkHybrid makes sure that no key is weaker than the others, nor there twice.
+func checkHybrid(recipients []age.Recipient) error {
+	if len(recipients) == 0 {
+		return fmt.Errorf("bundle: no age recipients")
+	}
 	seen := make(map[string]bool, len(recipients))
 	for i, r := range recipients {
 		hybrid, ok := r.(*age.HybridRecipient)

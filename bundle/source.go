@@ -25,11 +25,13 @@ type Source struct {
 	// Write writes the whole content. It is called several times and must write
 	// the same bytes every time.
 	Write func(w io.Writer) error
+	// inside is set for sealed members.
+	inside *Inside
 }
 
 // FromBytes is a source of b, which must not be changed afterwards.
 func FromBytes(name string, b []byte) Source {
-	return Source{name, func(w io.Writer) error {
+	return Source{Name: name, Write: func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err
 	}}
@@ -37,7 +39,7 @@ func FromBytes(name string, b []byte) Source {
 
 // FromFile is a source of the file at path.
 func FromFile(name, path string) Source {
-	return Source{name, func(w io.Writer) error {
+	return Source{Name: name, Write: func(w io.Writer) error {
 		f, err := os.Open(path)
 		if err != nil {
 			return err
@@ -50,7 +52,7 @@ func FromFile(name, path string) Source {
 
 // FromInts is a source name.npy of v as int64; see [Reader.Ints].
 func FromInts(name string, v []int64) Source {
-	return Source{name + ".npy", func(w io.Writer) error { return npy.WriteInts(w, v) }}
+	return Source{Name: name + ".npy", Write: func(w io.Writer) error { return npy.WriteInts(w, v) }}
 }
 
 // FromMatrix is a source name.npy of m as float64; see [Reader.Matrix]. Beyond
@@ -60,7 +62,7 @@ func FromMatrix(name string, m *mat.Dense) []Source { return fromMatrix(name, m,
 
 func fromMatrix(name string, m *mat.Dense, blockBytes int) []Source {
 	source := func(name string, m *mat.Dense) Source {
-		return Source{name + ".npy", func(w io.Writer) error { return npy.WriteMatrix(w, m) }}
+		return Source{Name: name + ".npy", Write: func(w io.Writer) error { return npy.WriteMatrix(w, m) }}
 	}
 	if m.IsEmpty() {
 		return []Source{source(name, m)}
@@ -111,6 +113,7 @@ func Describe(d Draft) (*Manifest, error) {
 		if err != nil {
 			return nil, err
 		}
+		member.Sealed = s.inside
 		m.Members = append(m.Members, member)
 	}
 	if err := m.check(); err != nil {
