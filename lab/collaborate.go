@@ -126,43 +126,6 @@ func (t *trial) fitAnswers(c Case, m Model, anchor, scores *mat.Dense, party int
 	case m.Spec.Kind == "ridge":
 		return t.fit(t.ctx, m.Spec, anchor, learn.Target{Values: scores}, "t", m.Name, party)
 	}
-	x, labels := inProportion(anchor, scores)
+	x, labels := learn.InProportion(anchor, scores)
 	return t.fit(t.ctx, m.Spec, x, learn.Target{Classes: classes, Labels: labels}, "t", m.Name, party)
-}
-
-// copies of an anchor row among soft answers.
-const copies = 10
-
-// inProportion repeats every row of x copies times, with labels apportioned to its
-// scores, negative ones as zero, by largest remainders.
-func inProportion(x, scores *mat.Dense) (*mat.Dense, []int) {
-	n, m := x.Dims()
-	out := mat.NewDense(n*copies, m, nil)
-	labels := make([]int, 0, n*copies)
-	for i := range n {
-		var sum float64
-		row := scores.RawRowView(i)
-		for _, v := range row {
-			sum += max(v, 0)
-		}
-		left := make([]float64, len(row))
-		for k, v := range row {
-			left[k] = copies * max(v, 0) / sum
-			if sum == 0 {
-				left[k] = copies / float64(len(row))
-			}
-		}
-		for j := range copies {
-			best := 0
-			for k, v := range left {
-				if v > left[best] {
-					best = k
-				}
-			}
-			left[best]--
-			labels = append(labels, best)
-			out.SetRow(i*copies+j, x.RawRowView(i))
-		}
-	}
-	return out, labels
 }

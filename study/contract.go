@@ -19,14 +19,22 @@ type Contract struct {
 	Format int `json:"format"`
 	// Name is what people call the study.
 	Name string `json:"name"`
-	// Protocol is "dc": X̃ᵢ, Ãᵢ and Yᵢ leave a site, Gᵢ and h come back.
+	// Protocol is "dc": X̃ᵢ, Ãᵢ and Yᵢ leave a site, Gᵢ and h come back; or "nri":
+	// they leave, the site keeps neither basis nor order of rows, and the model's
+	// answers for the anchor come back (NRI Algorithm 2).
 	Protocol string `json:"protocol"`
+	// Answers is what comes back under nri: "hard", classes, or "soft", scores;
+	// numbers are soft.
+	Answers string `json:"answers,omitempty"`
 	// Parties is how many parties the roster closes with.
 	Parties int `json:"parties"`
 	// Features are the columns of X in their order.
 	Features []Feature `json:"features"`
 	// Label is what is predicted.
 	Label Label `json:"label"`
+	// Subject is the column that says whose row it is, or "" for a row a person.
+	// It does not leave; floors.people counts it.
+	Subject string `json:"subject,omitempty"`
 	// Standardise is "range" (each feature's range is mapped to [-1, 1]) or
 	// "none". Figures of the data are not used: nobody sees all of it.
 	Standardise string    `json:"standardise"`
@@ -34,6 +42,9 @@ type Contract struct {
 	Basis       Basis     `json:"basis"`
 	Alignment   Alignment `json:"alignment"`
 	Model       Model     `json:"model"`
+	// LocalModel is what each party trains under nri on the anchor and the
+	// answers: its own model tᵢ.
+	LocalModel *Model `json:"local_model,omitempty"`
 	// Metrics are what the analyst reports, by cross-validation on the
 	// collaboration representation.
 	Metrics []string `json:"metrics"`
@@ -76,7 +87,7 @@ type Label struct {
 
 // Anchor says what every party generates from the shared secret seed.
 type Anchor struct {
-	// Kind is "uniform" or "orthonormal".
+	// Kind is "uniform", "normal" or "orthonormal"; under nri "normal".
 	Kind string `json:"kind"`
 	// Rows is a, at least the number of features.
 	Rows int `json:"rows"`
@@ -84,10 +95,12 @@ type Anchor struct {
 
 // Basis says how each party chooses its secret basis Fᵢ (m × l).
 type Basis struct {
-	// Kind is "svd" or "pca".
+	// Kind is "svd", "pca", "pca-perturbed", "scrambled" or "random".
 	Kind string `json:"kind"`
 	// Dim is l.
 	Dim int `json:"dim"`
+	// Delta is δ of pca-perturbed: the deviation of the noise on standardised rows.
+	Delta float64 `json:"delta,omitempty"`
 }
 
 // Alignment says how the analyst finds the Gᵢ.
@@ -105,6 +118,12 @@ type Floors struct {
 	Rows int `json:"rows"`
 	// PerClass is the least number of rows of each class.
 	PerClass int `json:"per_class"`
+	// People is the least number of different subjects; 0 without a subject.
+	People int `json:"people,omitempty"`
+	// Eps is the least relative length that the basis leaves out of each row:
+	// rows below are dropped before anything leaves (MM Definition 2.6); 0 for
+	// none.
+	Eps float64 `json:"eps,omitempty"`
 }
 
 // Expect tells people what joining will cost (METHODS.md section 8 counts the
@@ -117,7 +136,7 @@ type Expect struct {
 	UpBytes int64 `json:"up_bytes"`
 	// UpBytesPerRow is what each row adds: l numbers and its label.
 	UpBytesPerRow int64 `json:"up_bytes_per_row"`
-	// DownBytes is Gᵢ and h.
+	// DownBytes is Gᵢ and h, or under nri the answers.
 	DownBytes int64 `json:"down_bytes"`
 }
 
@@ -140,10 +159,11 @@ const (
 
 // Protocols, kinds and methods that a contract may name.
 var (
-	protocols    = []string{"dc"}
+	protocols    = []string{"dc", "nri"}
+	answers      = []string{"hard", "soft"}
 	standards    = []string{"range", "none"}
-	anchorKinds  = []string{"uniform", "orthonormal"}
-	basisKinds   = []string{"svd", "pca"}
+	anchorKinds  = []string{"uniform", "normal", "orthonormal"}
+	basisKinds   = []string{"svd", "pca", "pca-perturbed", "scrambled", "random"}
 	methods      = []string{"odc", "ls", "gep", "opp", "gopp", "rdp"}
 	targets      = map[string][]string{"odc": {"identity", "random"}, "ls": {"identity", "random", "sigma"}}
 	onlyIdentity = []string{"identity"}
@@ -239,11 +259,18 @@ func (c *Contract) Standardisation() (centre, scale []float64) {
 func (c *Contract) expect() Expect {
 	const number = 8
 	l, a := int64(c.Basis.Dim), int64(c.Anchor.Rows)
+	down := l*l*number + c.Model.bytes(l, c.outputs(), int64(c.Floors.Rows)*int64(c.Parties))
+	switch {
+	case c.Protocol == "nri" && c.Answers == "hard":
+		down = a * number
+	case c.Protocol == "nri":
+		down = a * c.outputs() * number
+	}
 	return Expect{
 		Visits:        4,
 		UpBytes:       a * l * number,
 		UpBytesPerRow: (l + 1) * number,
-		DownBytes:     l*l*number + c.Model.bytes(l, c.outputs(), int64(c.Floors.Rows)*int64(c.Parties)),
+		DownBytes:     down,
 	}
 }
 

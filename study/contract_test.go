@@ -166,7 +166,23 @@ func TestValidate(t *testing.T) {
 		wantProblem(t, c.name, err, c.problem)
 	}
 	for _, c := range []struct{ more, problem string }{
-		{"protocol: nri", `protocol is "nri", must be one of: dc`},
+		{"protocol: open", `protocol is "open", must be one of: dc, nri`},
+		{"answers: hard", "answers and local_model belong to protocol nri, this one is dc"},
+		{"local_model: {kind: ridge}", "answers and local_model belong to protocol nri"},
+		{"protocol: nri\nanswers: all", `answers is "all", must be one of: hard, soft`},
+		{"protocol: nri\nanchor: {kind: uniform}", "anchor.kind is uniform; under nri each party trains its model on the anchor"},
+		{"protocol: nri\nlocal_model: {kind: knn}", `local_model.kind is "knn", must be one of`},
+		{"protocol: nri\nlocal_model: {kind: forest, trees: 0}", "local_model.trees is 0"},
+		{"protocol: nri\nlocal_model: {kind: mlp, hidden: [4096, 4096]}", "local_model.hidden [4096 4096] with 3 columns"},
+		{"basis: {kind: pca-perturbed}", "for protocol nri; under dc the basis is kept anyway"},
+		{"basis: {kind: scrambled}", "for protocol nri"},
+		{"basis: {kind: pca, delta: 0.1}", "basis.delta belongs to pca-perturbed, the basis is pca"},
+		{"protocol: nri\nbasis: {delta: 0}", "basis.delta is 0, must be above 0"},
+		{"subject: age", `the subject "age" is the label or a feature`},
+		{"floors: {people: 5}", "floors.people is 5 without a subject"},
+		{"subject: id\nfloors: {rows: 20, people: 21}", "floors.people is 21, must be from 1 to 20"},
+		{"subject: id\nfloors: {people: 0}", "floors.people is 0, must be from 1"},
+		{"floors: {eps: 1}", "floors.eps is 1, must be from 0 to below 1"},
 		{"standardise: pooled", `standardise is "pooled", must be one of: range, none`},
 		{"anchor: {rows: 2}", "anchor.rows (at least the number of features, for Rank(A) = m) is 2, must be from 3"},
 		{"anchor: {kind: public}", `anchor.kind is "public"`},
@@ -192,6 +208,47 @@ func TestValidate(t *testing.T) {
 	} {
 		_, err := study.ParseYAML([]byte(smallYAML + c.more + "\n"))
 		wantProblem(t, c.more, err, c.problem)
+	}
+}
+
+// TestNRI: what nri brings with it.
+func TestNRI(t *testing.T) {
+	c, err := study.ParseYAML([]byte(smallYAML + "protocol: nri\nmodel: {kind: svm}\nsubject: id\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Answers != "hard" || c.Anchor.Kind != "normal" || c.Basis.Kind != "pca-perturbed" || c.Basis.Delta != 0.05 || c.Floors.People != 10 {
+		t.Errorf("defaults %+v", c)
+	}
+	if c.Model.Kind != "svm" || c.LocalModel == nil || c.LocalModel.Kind != "logistic" {
+		t.Errorf("models %v and %v", c.Model, c.LocalModel)
+	}
+	if want := int64(8 * c.Anchor.Rows); c.Expect.DownBytes != want {
+		t.Errorf("%d bytes come down, want %d", c.Expect.DownBytes, want)
+	}
+	same, err := study.ParseYAML([]byte(smallYAML + "protocol: nri\nanswers: soft\nmodel: {kind: forest, trees: 7}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same.LocalModel.Kind != "forest" || same.LocalModel.Trees != 7 || same.Expect.DownBytes != int64(2*8*same.Anchor.Rows) {
+		t.Errorf("the same model: %v, %d bytes down", same.LocalModel, same.Expect.DownBytes)
+	}
+	b, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := study.DecodeContract(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(c, again); diff != "" {
+		t.Error(diff)
+	}
+	text := study.Describe(c)
+	for _, want := range []string{"nri", "anchor", "hard", "own model", "kernel support vector machine", "delta 0.05", "10 different people", "id"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the description does not say %q:\n%s", want, text)
+		}
 	}
 }
 

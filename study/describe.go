@@ -14,7 +14,12 @@ func Describe(c *Contract) string {
 		fmt.Fprintf(&b, "%-14s %s\n", what, fmt.Sprintf(format, args...))
 	}
 	line("study", "%s, %d parties and one analyst", c.Name, c.Parties)
-	line("protocol", "%s: projected rows, projected anchor and labels leave a site once; each site keeps its secret basis", c.Protocol)
+	if c.Protocol == "nri" {
+		line("protocol", "%s: projected rows, projected anchor and labels leave a site once; the site keeps neither its", c.Protocol)
+		line("", "basis nor the order of its rows; the model's %s answers for the anchor come back", c.Answers)
+	} else {
+		line("protocol", "%s: projected rows, projected anchor and labels leave a site once; each site keeps its secret basis", c.Protocol)
+	}
 	line("features", "%d", c.M())
 	for j, f := range c.Features {
 		if j == maxListed {
@@ -45,14 +50,27 @@ func Describe(c *Contract) string {
 		line("standardise", "nothing: features are taken as they are")
 	}
 	line("anchor", "%s, %d rows; from a seed that the parties share and the analyst does not have", c.Anchor.Kind, c.Anchor.Rows)
-	line("basis", "%s, %d columns for %d features", c.Basis.Kind, c.Basis.Dim, c.M())
+	if c.Basis.Delta > 0 {
+		line("basis", "%s with delta %g, %d columns for %d features", c.Basis.Kind, c.Basis.Delta, c.Basis.Dim, c.M())
+	} else {
+		line("basis", "%s, %d columns for %d features", c.Basis.Kind, c.Basis.Dim, c.M())
+	}
 	line("alignment", "%s, target %s", c.Alignment.Method, c.Alignment.Target)
 	line("model", "%s", c.Model)
+	if c.LocalModel != nil {
+		line("own model", "%s, trained at each site on the anchor and the answers", c.LocalModel)
+	}
 	line("metrics", "%s, cross-validated by the analyst", strings.Join(c.Metrics, ", "))
 	if c.Label.Type == "class" {
 		line("floors", "at least %d rows, at least %d of each class, at most %d rows", c.Floors.Rows, c.Floors.PerClass, c.MaxRows)
 	} else {
 		line("floors", "at least %d rows, at most %d rows", c.Floors.Rows, c.MaxRows)
+	}
+	if c.Subject != "" {
+		line("", "at least %d different people, told apart by the column %s, which does not leave", c.Floors.People, c.Subject)
+	}
+	if c.Floors.Eps > 0 {
+		line("", "rows of which the basis leaves out less than %g of their length are dropped", c.Floors.Eps)
 	}
 	line("visits", "%d: join, setup, contribute, receive", c.Expect.Visits)
 	line("bytes", "up %d + %d a row, down %d, and a few thousand for envelopes", c.Expect.UpBytes, c.Expect.UpBytesPerRow, c.Expect.DownBytes)

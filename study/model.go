@@ -12,13 +12,14 @@ import (
 // Model says what the analyst trains. A setting that the kind does not have is 0,
 // or empty, and does not stand in the file.
 type Model struct {
-	// Kind is "ridge", "logistic", "svm-linear", "mlp", "forest" or "boosting".
+	// Kind is "ridge", "logistic", "svm-linear", "mlp", "forest" or "boosting"; of
+	// the analyst's model under nri also "svm" or "knn".
 	Kind string `json:"kind"`
 	// Alpha is the penalty of ridge and mlp.
 	Alpha float64 `json:"alpha,omitempty"`
-	// C is the inverse penalty of logistic and svm-linear.
+	// C is the inverse penalty of logistic, svm-linear and svm.
 	C float64 `json:"c,omitempty"`
-	// MaxIter bounds the iterations of logistic and svm-linear; it is the number
+	// MaxIter bounds the iterations of logistic and svm-linear and the steps of svm; it is the number
 	// of rounds of boosting.
 	MaxIter int `json:"max_iter,omitempty"`
 	// Hidden are the widths of the hidden layers of mlp.
@@ -62,6 +63,10 @@ func (m Model) String() string {
 		return fmt.Sprintf("logistic regression, C %g, at most %d iterations", m.C, m.MaxIter)
 	case "svm-linear":
 		return fmt.Sprintf("linear support vector machine, C %g, at most %d passes", m.C, m.MaxIter)
+	case "svm":
+		return fmt.Sprintf("kernel support vector machine, C %g, at most %d steps a machine", m.C, m.MaxIter)
+	case "knn":
+		return "nearest neighbours"
 	case "mlp":
 		return fmt.Sprintf("multilayer perceptron, hidden layers of %v units, alpha %g, rate %g, batches of %d, at most %d epochs",
 			m.Hidden, m.Alpha, m.Rate, m.Batch, m.Epochs)
@@ -118,8 +123,8 @@ func (m Model) nodes(outputs, rows int64) int64 {
 }
 
 // validate wants the kind's settings, all that must be said, in their ranges, and
-// no others.
-func (m Model) validate() error {
+// no others. key is where the model stands in the contract.
+func (m Model) validate(key string) error {
 	has := slices.DeleteFunc(learn.Settings(m.Kind), func(name string) bool { return !slices.Contains(settings, name) })
 	for _, s := range []struct {
 		name  string
@@ -132,27 +137,27 @@ func (m Model) validate() error {
 	} {
 		switch {
 		case !slices.Contains(has, s.name) && s.value != 0:
-			return fmt.Errorf("study: model.%s does not belong to %s, which has %s", s.name, m.Kind, strings.Join(has, ", "))
+			return fmt.Errorf("study: %s.%s does not belong to %s, which has %s", key, s.name, m.Kind, strings.Join(has, ", "))
 		case slices.Contains(has, s.name) && (!finite(s.value) || s.value <= 0 || s.value > s.most):
 			most := "finite"
 			if finite(s.most) {
 				most = fmt.Sprintf("at most %g", s.most)
 			}
-			return fmt.Errorf("study: model.%s is %g, must be positive and %s", s.name, s.value, most)
+			return fmt.Errorf("study: %s.%s is %g, must be positive and %s", key, s.name, s.value, most)
 		}
 	}
 	switch {
 	case m.MaxDepth != 0 && !slices.Contains(has, "max_depth"), m.Seed != 0 && !slices.Contains(has, "seed"), m.Hidden != nil && !slices.Contains(has, "hidden"):
-		return fmt.Errorf("study: model.max_depth, model.seed or model.hidden does not belong to %s, which has %s", m.Kind, strings.Join(has, ", "))
+		return fmt.Errorf("study: %[1]s.max_depth, %[1]s.seed or %[1]s.hidden does not belong to %[2]s, which has %[3]s", key, m.Kind, strings.Join(has, ", "))
 	case m.MaxDepth < 0 || m.MaxDepth > 1000:
-		return fmt.Errorf("study: model.max_depth is %d, must be from 1 to 1000, or 0 for no bound", m.MaxDepth)
+		return fmt.Errorf("study: %s.max_depth is %d, must be from 1 to 1000, or 0 for no bound", key, m.MaxDepth)
 	case m.Seed < 0:
-		return fmt.Errorf("study: model.seed is %d, must not be negative", m.Seed)
+		return fmt.Errorf("study: %s.seed is %d, must not be negative", key, m.Seed)
 	case slices.Contains(has, "hidden") && (len(m.Hidden) == 0 || len(m.Hidden) > 8 || slices.Min(m.Hidden) < 1 || slices.Max(m.Hidden) > 4096):
-		return fmt.Errorf("study: model.hidden is %v, must be 1 to 8 widths from 1 to 4096", m.Hidden)
+		return fmt.Errorf("study: %s.hidden is %v, must be 1 to 8 widths from 1 to 4096", key, m.Hidden)
 	}
 	if _, err := learn.New(m.Spec()); err != nil {
-		return fmt.Errorf("study: model: %s", strings.TrimPrefix(err.Error(), "learn: "))
+		return fmt.Errorf("study: %s: %s", key, strings.TrimPrefix(err.Error(), "learn: "))
 	}
 	return nil
 }
@@ -162,6 +167,9 @@ func (m *Model) fillIn() {
 	switch m.Kind {
 	case "ridge":
 		setNumber(&m.Alpha, 1)
+	case "svm":
+		setNumber(&m.C, 1)
+		setNumber(&m.MaxIter, 1_000_000)
 	case "logistic", "svm-linear":
 		setNumber(&m.C, 1)
 		setNumber(&m.MaxIter, 1000)

@@ -42,6 +42,9 @@ func (c *Contract) Validate() error {
 	if err := c.validateModel(); err != nil {
 		return err
 	}
+	if err := c.validateProtocol(); err != nil {
+		return err
+	}
 	if err := between("max_rows", c.MaxRows, 1, MaxContractRows); err != nil {
 		return err
 	}
@@ -49,6 +52,9 @@ func (c *Contract) Validate() error {
 		return err
 	}
 	if err := between("floors.per_class", c.Floors.PerClass, 0, c.Floors.Rows); err != nil {
+		return err
+	}
+	if err := c.validatePeople(); err != nil {
 		return err
 	}
 	for _, size := range []struct {
@@ -153,6 +159,13 @@ func (c *Contract) validateMethods() error {
 	if err := oneOf("basis.kind", c.Basis.Kind, basisKinds); err != nil {
 		return err
 	}
+	if delta := c.Basis.Delta; c.Basis.Kind == "pca-perturbed" {
+		if !finite(delta) || delta <= 0 || delta > 10 {
+			return fmt.Errorf("study: basis.delta is %g, must be above 0 and at most 10", delta)
+		}
+	} else if delta != 0 {
+		return fmt.Errorf("study: basis.delta belongs to pca-perturbed, the basis is %s", c.Basis.Kind)
+	}
 	if c.Basis.Dim < 1 || c.Basis.Dim >= c.M() {
 		return fmt.Errorf("study: basis.dim is %d, must be from 1 to %d: a basis as wide as the %d features would leave nothing out", c.Basis.Dim, c.M()-1, c.M())
 	}
@@ -166,34 +179,95 @@ func (c *Contract) validateMethods() error {
 	return oneOf("alignment.target of "+c.Alignment.Method, c.Alignment.Target, allowed)
 }
 
+// validatePeople checks what is said of the people behind the rows.
+func (c *Contract) validatePeople() error {
+	if c.Subject != "" {
+		if err := checkText("subject", c.Subject); err != nil {
+			return err
+		}
+		if c.Subject == c.Label.Name || slices.Contains(c.FeatureNames(), c.Subject) {
+			return fmt.Errorf("study: the subject %q is the label or a feature; it must be a column of its own, which does not leave", c.Subject)
+		}
+		if err := between("floors.people", c.Floors.People, 1, c.Floors.Rows); err != nil {
+			return err
+		}
+	} else if c.Floors.People != 0 {
+		return fmt.Errorf("study: floors.people is %d without a subject: name the column that tells people apart", c.Floors.People)
+	}
+	if !finite(c.Floors.Eps) || c.Floors.Eps < 0 || c.Floors.Eps >= 1 {
+		return fmt.Errorf("study: floors.eps is %g, must be from 0 to below 1", c.Floors.Eps)
+	}
+	return nil
+}
+
+// validateProtocol checks what nri has and dc has not.
+func (c *Contract) validateProtocol() error {
+	if c.Protocol != "nri" {
+		if c.Answers != "" || c.LocalModel != nil {
+			return fmt.Errorf("study: answers and local_model belong to protocol nri, this one is %s", c.Protocol)
+		}
+		if c.Basis.Kind == "pca-perturbed" || c.Basis.Kind == "scrambled" {
+			return fmt.Errorf("study: basis.kind %s makes a basis that cannot be made again, for protocol nri; under %s the basis is kept anyway, so take svd or pca", c.Basis.Kind, c.Protocol)
+		}
+		return nil
+	}
+	if c.Anchor.Kind != "normal" {
+		return fmt.Errorf("study: anchor.kind is %s; under nri each party trains its model on the anchor, which must lie where rows lie: take normal", c.Anchor.Kind)
+	}
+	if err := oneOf("answers", c.Answers, answers); err != nil {
+		return err
+	}
+	if c.Label.Type == "number" && c.Answers != "soft" {
+		return fmt.Errorf("study: answers are %s, but the label %q is a number: they must be soft", c.Answers, c.Label.Name)
+	}
+	if c.LocalModel == nil {
+		return fmt.Errorf("study: local_model is missing; under nri each party trains one of: %s", strings.Join(modelKinds, ", "))
+	}
+	if n := int64(c.Anchor.Rows) * learn.AnswerCopies * int64(c.M()); n > MaxElements {
+		return fmt.Errorf("study: %d anchor rows of %d features, %d times for soft answers, are %d numbers, must be at most %d", c.Anchor.Rows, c.M(), learn.AnswerCopies, n, int64(MaxElements))
+	}
+	return c.checkModel("local_model", *c.LocalModel, modelKinds, c.M(), c.Anchor.Rows*learn.AnswerCopies)
+}
+
+// checkModel checks a model of so many inputs and rows at most.
+func (c *Contract) checkModel(key string, m Model, kinds []string, inputs, rows int) error {
+	if err := oneOf(key+".kind", m.Kind, kinds); err != nil {
+		return err
+	}
+	if m.Kind == "logistic" && c.Label.Type != "class" {
+		return fmt.Errorf("study: logistic regression predicts classes, the label %q is a number; take another model, such as ridge", c.Label.Name)
+	}
+	if err := m.validate(key); err != nil {
+		return err
+	}
+	if m.Kind == "mlp" {
+		if n := m.weights(int64(inputs), c.outputs()); n > learn.MaxWeights {
+			return fmt.Errorf("study: %s.hidden %v with %d columns has %d weights, must be at most %d", key, m.Hidden, inputs, n, learn.MaxWeights)
+		}
+	}
+	if m.Kind == "boosting" {
+		if n := m.nodes(c.outputs(), int64(rows)); n > learn.MaxTreeNodes {
+			return fmt.Errorf("study: %s.max_iter %d with max_leaves %d can have %d nodes, must be at most %d",
+				key, m.MaxIter, m.MaxLeaves, n, learn.MaxTreeNodes)
+		}
+	}
+	return nil
+}
+
 func (c *Contract) validateModel() error {
-	if slices.Contains(rowKinds, c.Model.Kind) {
+	kinds := modelKinds
+	if c.Protocol == "nri" { // it stays with the analyst
+		kinds = slices.Concat(modelKinds, rowKinds)
+	} else if slices.Contains(rowKinds, c.Model.Kind) {
 		return fmt.Errorf("study: model.kind is %q: its model contains training rows, which every party could turn back into rows of the others; under dc it must be one of: %s",
 			c.Model.Kind, strings.Join(modelKinds, ", "))
 	}
-	if err := oneOf("model.kind", c.Model.Kind, modelKinds); err != nil {
+	if err := c.checkModel("model", c.Model, kinds, c.Basis.Dim, c.MaxRows*c.Parties); err != nil {
 		return err
 	}
 	metrics := classMetrics
 	if c.Label.Type == "number" {
 		metrics = valueMetrics
-	}
-	if c.Model.Kind == "logistic" && c.Label.Type != "class" {
-		return fmt.Errorf("study: logistic regression predicts classes, the label %q is a number; take another model, such as ridge", c.Label.Name)
-	}
-	if err := c.Model.validate(); err != nil {
-		return err
-	}
-	if c.Model.Kind == "mlp" {
-		if n := c.Model.weights(int64(c.Basis.Dim), c.outputs()); n > learn.MaxWeights {
-			return fmt.Errorf("study: model.hidden %v with %d columns has %d weights, must be at most %d", c.Model.Hidden, c.Basis.Dim, n, learn.MaxWeights)
-		}
-	}
-	if c.Model.Kind == "boosting" {
-		if n := c.Model.nodes(c.outputs(), int64(c.MaxRows)*int64(c.Parties)); n > learn.MaxTreeNodes {
-			return fmt.Errorf("study: model.max_iter %d with max_leaves %d can have %d nodes, must be at most %d",
-				c.Model.MaxIter, c.Model.MaxLeaves, n, learn.MaxTreeNodes)
-		}
 	}
 	if len(c.Metrics) == 0 {
 		return fmt.Errorf("study: metrics is empty; there are %s", strings.Join(metrics, ", "))

@@ -15,16 +15,16 @@ const maxYAMLBytes = 16 << 20
 //
 // Defaults:
 //
-//	protocol      dc
+//	protocol      dc; under nri answers hard (soft for numbers), local_model as model
 //	standardise   range when every feature has one, none when none has; to be said when some have
-//	anchor        kind orthonormal; rows m (orthonormal) or max(1000, 2m) (uniform)
-//	basis         kind pca; dim ⌊0.8 m⌋, at least 1 (MM §4)
+//	anchor        kind orthonormal, under nri normal; rows m (orthonormal) or max(1000, 2m)
+//	basis         kind pca, under nri pca-perturbed with delta 0.05 (MM §4.1); dim ⌊0.8 m⌋, at least 1 (MM §4)
 //	alignment     method odc; target identity for odc, sigma for ls (NRI's C = Σ; with identity
 //	              the columns have unit length and a penalised model learns next to nothing)
 //	model         logistic with c 1 for classes, ridge with alpha 1 for numbers; settings of
 //	              other kinds as in package learn
 //	metrics       roc_auc (two levels) and accuracy, or rmse and r2
-//	floors        rows max(10, dim + 1), per_class 3 (0 for numbers)
+//	floors        rows max(10, dim + 1), per_class 3 (0 for numbers), people 10 with a subject
 //	max_rows      1000000
 //
 // Errors name the line and column, the key, what it holds and what would be
@@ -40,9 +40,9 @@ func ParseYAML(b []byte) (*Contract, error) {
 	c := &Contract{
 		Format: ContractFormat,
 		Anchor: Anchor{Rows: unset},
-		Basis:  Basis{Dim: unset},
+		Basis:  Basis{Dim: unset, Delta: unset},
 		Model:  unsetModel(),
-		Floors: Floors{Rows: unset, PerClass: unset},
+		Floors: Floors{Rows: unset, PerClass: unset, People: unset, Eps: unset},
 	}
 	c.MaxRows = unset
 	if err := c.fromYAML(root); err != nil {
@@ -76,36 +76,28 @@ func (c *Contract) fromYAML(root *yamlNode) error {
 				s.get("positive").str(&c.Label.Positive),
 			)
 		}),
+		f.get("subject").str(&c.Subject),
+		f.get("answers").str(&c.Answers),
 		f.get("standardise").str(&c.Standardise),
 		section(f.get("anchor"), func(s *fields) error {
 			return errors.Join(s.get("kind").str(&c.Anchor.Kind), s.get("rows").integer(&c.Anchor.Rows))
 		}),
 		section(f.get("basis"), func(s *fields) error {
-			return errors.Join(s.get("kind").str(&c.Basis.Kind), s.get("dim").integer(&c.Basis.Dim))
+			return errors.Join(s.get("kind").str(&c.Basis.Kind), s.get("dim").integer(&c.Basis.Dim), s.get("delta").float(&c.Basis.Delta))
 		}),
 		section(f.get("alignment"), func(s *fields) error {
 			return errors.Join(s.get("method").str(&c.Alignment.Method), s.get("target").str(&c.Alignment.Target))
 		}),
-		section(f.get("model"), func(s *fields) error {
-			return errors.Join(
-				s.get("kind").str(&c.Model.Kind),
-				s.get("alpha").float(&c.Model.Alpha),
-				s.get("c").float(&c.Model.C),
-				s.get("max_iter").integer(&c.Model.MaxIter),
-				s.get("hidden").list(appendInteger(&c.Model.Hidden)),
-				s.get("rate").float(&c.Model.Rate),
-				s.get("batch").integer(&c.Model.Batch),
-				s.get("epochs").integer(&c.Model.Epochs),
-				s.get("trees").integer(&c.Model.Trees),
-				s.get("max_depth").integer(&c.Model.MaxDepth),
-				s.get("min_leaf").integer(&c.Model.MinLeaf),
-				s.get("max_leaves").integer(&c.Model.MaxLeaves),
-				s.get("seed").integer(&c.Model.Seed),
-			)
+		section(f.get("model"), c.Model.fromYAML),
+		section(f.get("local_model"), func(s *fields) error {
+			m := unsetModel()
+			c.LocalModel = &m
+			return m.fromYAML(s)
 		}),
 		f.get("metrics").list(appendText(&c.Metrics)),
 		section(f.get("floors"), func(s *fields) error {
-			return errors.Join(s.get("rows").integer(&c.Floors.Rows), s.get("per_class").integer(&c.Floors.PerClass))
+			return errors.Join(s.get("rows").integer(&c.Floors.Rows), s.get("per_class").integer(&c.Floors.PerClass),
+				s.get("people").integer(&c.Floors.People), s.get("eps").float(&c.Floors.Eps))
 		}),
 		f.get("max_rows").integer(&c.MaxRows),
 	)
@@ -113,6 +105,24 @@ func (c *Contract) fromYAML(root *yamlNode) error {
 		return err
 	}
 	return f.done()
+}
+
+func (m *Model) fromYAML(s *fields) error {
+	return errors.Join(
+		s.get("kind").str(&m.Kind),
+		s.get("alpha").float(&m.Alpha),
+		s.get("c").float(&m.C),
+		s.get("max_iter").integer(&m.MaxIter),
+		s.get("hidden").list(appendInteger(&m.Hidden)),
+		s.get("rate").float(&m.Rate),
+		s.get("batch").integer(&m.Batch),
+		s.get("epochs").integer(&m.Epochs),
+		s.get("trees").integer(&m.Trees),
+		s.get("max_depth").integer(&m.MaxDepth),
+		s.get("min_leaf").integer(&m.MinLeaf),
+		s.get("max_leaves").integer(&m.MaxLeaves),
+		s.get("seed").integer(&m.Seed),
+	)
 }
 
 // featureFromYAML reads either a bare name or a mapping of name, type, unit
@@ -217,6 +227,15 @@ func (c *Contract) fillIn() {
 			c.Label.Type = "class"
 		}
 	}
+	nri := c.Protocol == "nri"
+	if nri {
+		if c.Label.Type == "number" {
+			setDefault(&c.Answers, "soft")
+		}
+		setDefault(&c.Answers, "hard")
+		setDefault(&c.Anchor.Kind, "normal")
+		setDefault(&c.Basis.Kind, "pca-perturbed")
+	}
 	setDefault(&c.Anchor.Kind, "orthonormal")
 	if c.Anchor.Kind == "orthonormal" {
 		setNumber(&c.Anchor.Rows, m)
@@ -224,6 +243,10 @@ func (c *Contract) fillIn() {
 	setNumber(&c.Anchor.Rows, max(1000, 2*m))
 	setDefault(&c.Basis.Kind, "pca")
 	setNumber(&c.Basis.Dim, max(1, m*8/10))
+	if c.Basis.Kind == "pca-perturbed" {
+		setNumber(&c.Basis.Delta, 0.05)
+	}
+	setNumber(&c.Basis.Delta, 0)
 	setDefault(&c.Alignment.Method, "odc")
 	if c.Alignment.Method == "ls" {
 		setDefault(&c.Alignment.Target, "sigma")
@@ -245,8 +268,28 @@ func (c *Contract) fillIn() {
 		}
 	}
 	c.Model.fillIn()
+	if nri && c.LocalModel == nil {
+		local := c.Model
+		if slices.Contains(rowKinds, local.Kind) {
+			local = unsetModel()
+		}
+		c.LocalModel = &local
+	}
+	if c.LocalModel != nil {
+		kind := "ridge"
+		if c.Label.Type == "class" {
+			kind = "logistic"
+		}
+		setDefault(&c.LocalModel.Kind, kind)
+		c.LocalModel.fillIn()
+	}
 	setNumber(&c.Floors.Rows, max(10, c.Basis.Dim+1))
 	setNumber(&c.Floors.PerClass, 0)
+	if c.Subject != "" {
+		setNumber(&c.Floors.People, min(10, c.Floors.Rows))
+	}
+	setNumber(&c.Floors.People, 0)
+	setNumber(&c.Floors.Eps, 0)
 	setNumber(&c.MaxRows, 1_000_000)
 	c.Expect = c.expect()
 }
