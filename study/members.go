@@ -11,4 +11,7 @@ const (
 	MemberG       = "G"
 	MemberModel   = "h.onnx"
 	MemberMetrics = "metrics.json"
+	// Of a result under nri, in place of G and h: the answers for the anchor, a
+	// class indices (int64), or a × k scores.
+	MemberAnswers = "answers"
 )

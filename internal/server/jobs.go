@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"concord/align"
 	"concord/analyst"
 	"concord/bundle"
 	"concord/internal/store"
@@ -115,18 +116,39 @@ func (s *Server) train(ctx context.Context, v *view) ([][]bundle.Source, error) 
 	if err != nil {
 		return nil, &trainingError{err}
 	}
-	h, err := onnx.FromModel(trained.Model)
-	if err != nil {
-		return nil, &trainingError{err}
-	}
 	outcome, err := trained.Outcome.Encode()
 	if err != nil {
 		return nil, err
+	}
+	if v.contract.Protocol == "nri" {
+		return answers(v.contract, trained, parts, g, outcome)
+	}
+	h, err := onnx.FromModel(trained.Model)
+	if err != nil {
+		return nil, &trainingError{err}
 	}
 	results := make([][]bundle.Source, len(parties))
 	for i := range parties {
 		results[i] = append(bundle.FromMatrix(study.MemberG, g.G[i]),
 			bundle.FromBytes(study.MemberModel, h.Encode()), bundle.FromBytes(study.MemberMetrics, outcome))
+	}
+	return results, nil
+}
+
+// answers are the results under nri: neither Gᵢ nor the model leaves.
+func answers(c *study.Contract, trained *analyst.Trained, parts []analyst.Contribution, g *align.Result, outcome []byte) ([][]bundle.Source, error) {
+	all, err := analyst.Answer(c, trained.Model, parts, g)
+	if err != nil {
+		return nil, &trainingError{err}
+	}
+	results := make([][]bundle.Source, len(all))
+	for i, a := range all {
+		if a.Scores != nil {
+			results[i] = bundle.FromMatrix(study.MemberAnswers, a.Scores)
+		} else {
+			results[i] = []bundle.Source{bundle.FromInts(study.MemberAnswers, a.Labels)}
+		}
+		results[i] = append(results[i], bundle.FromBytes(study.MemberMetrics, outcome))
 	}
 	return results, nil
 }
