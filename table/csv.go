@@ -69,7 +69,7 @@ func OpenCSV(path string, c *study.Contract, opt Options) (*Table, error) {
 // length is bounded (1 MiB and 1 KiB for each column of the contract).
 func ReadCSV(r io.Reader, name string, c *study.Contract, opt Options) (*Table, error) {
 	p := &problems{file: name}
-	src, problem := newSource(r, c.M()+1)
+	src, problem := newSource(r, columns(c))
 	if problem == nil {
 		problem = checkFirstLine(src.firstLine(), c)
 	}
@@ -104,6 +104,9 @@ type reader struct {
 	target  target
 	lines   []int
 	outside []int
+	// people numbers the subjects by their cells; person has a number for each row.
+	people map[string]int
+	person []int
 }
 
 func (rd *reader) read() (*Table, error) {
@@ -130,6 +133,7 @@ func (rd *reader) read() (*Table, error) {
 			if err := rd.err(more); err != nil {
 				return nil, err
 			}
+			rd.target.person = rd.person
 			t := newTable(rd.contract, rd.data, &rd.target, rd.lines, rd.outside)
 			t.file = rd.file
 			for _, field := range rd.at.features {
@@ -237,6 +241,9 @@ func (rd *reader) row(fields []string) {
 	if rd.at.label >= 0 {
 		rd.label(fields)
 	}
+	if rd.at.subject >= 0 {
+		rd.subject(fields)
+	}
 	if len(rd.list) == before {
 		rd.lines = append(rd.lines, line)
 	}
@@ -281,6 +288,27 @@ func (rd *reader) label(fields []string) {
 		rd.cell(field, l.Name, "the cell is not valid UTF-8", hintUTF8)
 	default:
 		rd.cell(field, l.Name, "the label is none of the contract's classes: "+listNames(l.Levels), respelled(cell, l.Levels))
+	}
+}
+
+// subject reads the cell that tells people apart: only which rows are of the same
+// person is kept of it.
+func (rd *reader) subject(fields []string) {
+	cell := strings.TrimSpace(fields[rd.at.subject])
+	if cell == "" {
+		rd.cell(rd.at.subject, rd.contract.Subject, "the cell is empty", hintComplete)
+		return
+	}
+	who, ok := rd.people[cell]
+	if !ok {
+		if rd.people == nil {
+			rd.people = map[string]int{}
+		}
+		who = len(rd.people)
+		rd.people[strings.Clone(cell)] = who
+	}
+	if len(rd.list) == 0 {
+		rd.person = append(rd.person, who)
 	}
 }
 

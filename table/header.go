@@ -14,6 +14,7 @@ type layout struct {
 	width    int   // fields of the header
 	features []int // for each feature its field, from 0
 	label    int   // the label's field from 0, or -1
+	subject  int   // the subject's field from 0, or -1
 }
 
 const (
@@ -29,7 +30,7 @@ func checkFirstLine(first string, c *study.Contract) *CellError {
 		return &CellError{Line: 1, Problem: "the lines end with carriage returns only", Hint: "save the file with line feeds (Unix) or both (Windows)"}
 	}
 	name := strings.Trim(strings.TrimSpace(first), `"`)
-	known := name == c.Label.Name
+	known := name == c.Label.Name || c.Subject != "" && name == c.Subject
 	for _, f := range c.Features {
 		known = known || name == f.Name
 	}
@@ -48,21 +49,34 @@ func checkFirstLine(first string, c *study.Contract) *CellError {
 	return nil
 }
 
+// columns is how many columns the contract names: features, label, subject.
+func columns(c *study.Contract) int {
+	if c.Subject != "" {
+		return c.M() + 2
+	}
+	return c.M() + 1
+}
+
 // readHeader finds the contract's columns among the header's fields and adds
 // what is wrong to p.
 func readHeader(header []string, c *study.Contract, opt Options, p *problems) layout {
-	wanted := make(map[string]int, c.M()+1) // the label is wanted[name] = m
+	wanted := make(map[string]int, c.M()+2) // the label is wanted[name] = m, the subject m + 1
 	for j, f := range c.Features {
 		wanted[f.Name] = j
 	}
 	wanted[c.Label.Name] = c.M()
+	names := append(c.FeatureNames(), c.Label.Name)
+	if c.Subject != "" {
+		wanted[c.Subject] = c.M() + 1
+		names = append(names, c.Subject)
+	}
 
 	for i, field := range header {
 		if !utf8.ValidString(field) {
 			p.add(CellError{Line: 1, Column: i + 1, Problem: "the name is not valid UTF-8", Hint: hintUTF8})
 		}
 	}
-	found := make([]int, c.M()+1) // fields from 1, 0 is none
+	found := make([]int, c.M()+2) // fields from 1, 0 is none
 	known := 0
 	for i, field := range header {
 		j, ok := wanted[strings.TrimSpace(field)]
@@ -83,7 +97,7 @@ func readHeader(header []string, c *study.Contract, opt Options, p *problems) la
 		return layout{}
 	}
 	var missing []string
-	for j, name := range append(c.FeatureNames(), c.Label.Name) {
+	for j, name := range names {
 		if found[j] == 0 && (j < c.M() || opt.Label == Required) {
 			missing = append(missing, name)
 		}
@@ -97,12 +111,15 @@ func readHeader(header []string, c *study.Contract, opt Options, p *problems) la
 	if !opt.AllowExtra {
 		extraColumns(header, wanted, p)
 	}
-	at := layout{width: len(header), features: make([]int, c.M()), label: -1}
+	at := layout{width: len(header), features: make([]int, c.M()), label: -1, subject: -1}
 	for j := range c.M() {
 		at.features[j] = found[j] - 1
 	}
 	if opt.Label != Ignored {
 		at.label = found[c.M()] - 1
+	}
+	if opt.Label == Required {
+		at.subject = found[c.M()+1] - 1
 	}
 	return at
 }
@@ -110,7 +127,7 @@ func readHeader(header []string, c *study.Contract, opt Options, p *problems) la
 // noneKnown describes a first line with none of the contract's names. It may be
 // a row, so nothing of it is shown.
 func noneKnown(header []string, c *study.Contract) CellError {
-	e := CellError{Line: 1, Problem: fmt.Sprintf("none of the contract's %d columns is in the header", c.M()+1), Hint: hintHeader}
+	e := CellError{Line: 1, Problem: fmt.Sprintf("none of the contract's %d columns is in the header", columns(c)), Hint: hintHeader}
 	values := 0
 	for _, field := range header {
 		if looksLikeValue(strings.TrimSpace(field)) {

@@ -39,10 +39,11 @@ type Table struct {
 	columns []int // for each feature its column in the file, from 1
 }
 
-// target is the label column: one of the two, or neither.
+// target is the label column, one of the two or neither, and who is who.
 type target struct {
 	classes []int
 	values  []float64
+	person  []int // for each row the number of its subject, or nil
 }
 
 func newTable(c *study.Contract, data []float64, y *target, lines, outside []int) *Table {
@@ -109,6 +110,20 @@ func (t *Table) ClassCounts() []int {
 	return counts
 }
 
+// People is how many different subjects the rows have, or the number of rows where
+// the contract names no subject: a row a person.
+func (t *Table) People() int {
+	person := t.target().person
+	if person == nil {
+		return t.Rows()
+	}
+	seen := make(map[int]bool, len(person))
+	for _, who := range person {
+		seen[who] = true
+	}
+	return len(seen)
+}
+
 // Constant returns the indices of the features that have one and the same value
 // in all rows. A table of one row is constant throughout; one of none is not.
 func (t *Table) Constant() []int {
@@ -153,6 +168,9 @@ func (t *Table) Subset(rows []int) *Table {
 	if y.values != nil {
 		sub.values = make([]float64, 0, len(rows))
 	}
+	if y.person != nil {
+		sub.person = make([]int, 0, len(rows))
+	}
 	for _, i := range rows {
 		if i < 0 || i >= t.Rows() {
 			panic(fmt.Sprintf("table: Subset: row %d of a table with %d rows", i, t.Rows()))
@@ -171,6 +189,9 @@ func (t *Table) Subset(rows []int) *Table {
 		if y.values != nil {
 			sub.values = append(sub.values, y.values[i])
 		}
+		if y.person != nil {
+			sub.person = append(sub.person, y.person[i])
+		}
 	}
 	out := newTable(t.contract, data, sub, lines, outside)
 	out.file, out.columns = t.file, t.columns
@@ -182,6 +203,7 @@ func (t *Table) Erase() {
 	t.x.Erase()
 	clear(t.target().classes)
 	clear(t.target().values)
+	clear(t.target().person)
 }
 
 // String says only the shape.
