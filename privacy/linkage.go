@@ -1,0 +1,160 @@
+package privacy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg"
+)
+
+// Link says how often the nearest true row to a guess is that of the right person.
+type Link struct {
+	// Rate is the share of guesses whose nearest true row is the right one, from 0 to
+	// 1. A guess whose right row is one of k nearest counts 1/k.
+	Rate float64
+	// Chance is the rate of a guess that knows nothing: 1/n.
+	Chance float64
+	// Median is the median, over the guesses, of the place of the right row when all
+	// true rows are sorted by nearness: 1 is the nearest, (n+1)/2 is chance. Rows as
+	// near as the right one share the mean of their places.
+	Median float64
+	// Guesses is how many guesses were looked at, Rows among how many true rows.
+	Guesses, Rows int
+}
+
+// guessRows is how many guesses are compared with a block of true rows at once. Their
+// distances are 2 MB for a core.
+const guessRows = 512
+
+// Linkage links guesses of rows to true rows by the nearest neighbour: row i of guess
+// (n × m) belongs to the person of row i of truth (n × m). Distances are Euclidean
+// with every feature divided by its deviation in truth; features that are constant
+// there tell nobody apart and count nothing.
+//
+// It speaks against an attacker who holds guesses, for example those of
+// [Reconstruct], and a list of the true rows, and looks for whose they are. Persons
+// whose true rows are equal cannot be told apart by their rows: a guess nearest to a
+// row that k of them share counts 1/k, as for somebody who picks one of them.
+// Distances that differ by no more than rounding are equal.
+//
+// At most rows guesses, at least 1, are looked at: all if n is not more, and else as
+// many drawn by src without replacement. Each is compared with all n true rows. The
+// standard deviation of Rate by that choice is at most 1/(2√rows).
+//
+// The cost is O(n m rows) in time, by matrix products and on all cores, and up to
+// ten times that without them if nearly all rows are equal. There is no copy of the
+// arguments.
+func Linkage(truth, guess *mat.Dense, rows int, src rand.Source) (Link, error) {
+	if err := checkShapes("truth", truth, "guess", guess); err != nil {
+		return Link{}, err
+	}
+	n, _ := truth.Dims()
+	if rows < 1 {
+		return Link{}, fmt.Errorf("privacy: rows is %d, must be at least 1 guess", rows)
+	}
+	var chosen []int
+	if rows < n {
+		if src == nil {
+			return Link{}, fmt.Errorf("privacy: %d of %d guesses need a source to draw them", rows, n)
+		}
+		chosen = rand.New(src).Perm(n)[:rows]
+		slices.Sort(chosen)
+	} else {
+		for i := range n {
+			chosen = append(chosen, i)
+		}
+	}
+	s := momentsOf(truth)
+	link := Link{Chance: 1 / float64(n), Guesses: len(chosen), Rows: n}
+	places := make([]float64, 0, len(chosen))
+	for some := range slices.Chunk(chosen, guessRows) {
+		closer, tied := s.nearer(truth, guess, some)
+		for g := range some {
+			if closer[g] == 0 {
+				link.Rate += 1 / float64(tied[g])
+			}
+			places = append(places, float64(closer[g])+float64(tied[g]+1)/2)
+		}
+	}
+	link.Rate /= float64(len(chosen))
+	link.Median = middle(places)
+	return link, nil
+}
+
+// nearer counts, for each guess of the rows in which, how many true rows are closer to
+// it than the right one, and how many are as close, the right one included.
+func (s moments) nearer(truth, guess *mat.Dense, which []int) (closer, tied []int) {
+	n, m := truth.Dims()
+	k := len(which)
+	// Both sums of m + 8 operations or so have errors below this times their terms.
+	rounding := 4 * float64(m+8) * linalg.Eps
+	g, own := mat.NewDense(k, m, nil), make([]float64, k)
+	size, limit := make([]float64, k), make([]float64, k)
+	right := mat.NewDense(1, m, nil)
+	closer, tied = make([]int, k), make([]int, k)
+	for c, i := range which {
+		s.standard(mat.NewDense(1, m, g.RawRowView(c)), guess, i, i+1)
+		s.standard(right, truth, i, i+1)
+		row := g.RawRowView(c)
+		for j, v := range row {
+			// So far away from everybody that squares of more would overflow.
+			row[j] = max(-1e100, min(1e100, v))
+		}
+		own[c], size[c], tied[c] = squaredDistance(row, right.RawRowView(0)), sumSquares(row), 1
+		limit[c] = own[c] + rounding*(own[c]+size[c])
+	}
+	var mutex sync.Mutex
+	eachBlock(n, func(_, from, to int) {
+		t := mat.NewDense(to-from, m, nil)
+		s.standard(t, truth, from, to)
+		var dots mat.Dense
+		dots.Mul(t, g.T())
+		less, same := make([]int, k), make([]int, k)
+		for i := range to - from {
+			row := t.RawRowView(i)
+			length := sumSquares(row)
+			low := length * (1 - rounding)
+			for c, dot := range dots.RawRowView(i) {
+				// ‖t − g‖² = ‖t‖² + ‖g‖² − 2 t·g leaves rounding behind; who may be
+				// as near as the right row is measured again.
+				if low+size[c]-2*dot > limit[c] || from+i == which[c] {
+					continue
+				}
+				switch d, slack := squaredDistance(g.RawRowView(c), row), rounding*own[c]; {
+				case d < own[c]-slack:
+					less[c]++
+				case d <= own[c]+slack:
+					same[c]++
+				}
+			}
+		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		for c := range k {
+			closer[c] += less[c]
+			tied[c] += same[c]
+		}
+	})
+	return closer, tied
+}
+
+// squaredDistance is ‖a − b‖².
+func squaredDistance(a, b []float64) float64 {
+	var s float64
+	for j, v := range a {
+		d := v - b[j]
+		s += d * d
+	}
+	return s
+}
+
+// middle is the median of x, which it sorts; x is not empty.
+func middle(x []float64) float64 {
+	slices.Sort(x)
+	n := len(x)
+	return (x[(n-1)/2] + x[n/2]) / 2
+}
