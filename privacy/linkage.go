@@ -81,7 +81,7 @@ func Linkage(truth, guess *mat.Dense, rows int, src rand.Source) (Link, error) {
 		}
 	}
 	link.Rate /= float64(len(chosen))
-	link.Median = middle(places)
+	link.Median = sortingMedian(places)
 	return link, nil
 }
 
@@ -93,7 +93,7 @@ func (s moments) nearer(truth, guess *mat.Dense, which []int) (closer, tied []in
 	// Both sums of m + 8 operations or so have errors below this times their terms.
 	rounding := 4 * float64(m+8) * linalg.Eps
 	g, own := mat.NewDense(k, m, nil), make([]float64, k)
-	size, limit := make([]float64, k), make([]float64, k)
+	size, slack := make([]float64, k), make([]float64, k)
 	right := mat.NewDense(1, m, nil)
 	closer, tied = make([]int, k), make([]int, k)
 	for c, i := range which {
@@ -105,7 +105,7 @@ func (s moments) nearer(truth, guess *mat.Dense, which []int) (closer, tied []in
 			row[j] = max(-1e100, min(1e100, v))
 		}
 		own[c], size[c], tied[c] = squaredDistance(row, right.RawRowView(0)), sumSquares(row), 1
-		limit[c] = own[c] + rounding*(own[c]+size[c])
+		slack[c] = rounding * (own[c] + size[c])
 	}
 	var mutex sync.Mutex
 	eachBlock(n, func(_, from, to int) {
@@ -117,17 +117,24 @@ func (s moments) nearer(truth, guess *mat.Dense, which []int) (closer, tied []in
 		for i := range to - from {
 			row := t.RawRowView(i)
 			length := sumSquares(row)
-			low := length * (1 - rounding)
 			for c, dot := range dots.RawRowView(i) {
-				// ‖t − g‖² = ‖t‖² + ‖g‖² − 2 t·g leaves rounding behind; who may be
-				// as near as the right row is measured again.
-				if low+size[c]-2*dot > limit[c] || from+i == which[c] {
+				// ‖t − g‖² − ‖t' − g‖² for the right row t'.
+				more := length + size[c] - 2*dot - own[c]
+				if more > slack[c]+rounding*length {
 					continue
 				}
-				switch d, slack := squaredDistance(g.RawRowView(c), row), rounding*own[c]; {
-				case d < own[c]-slack:
+				if more < -slack[c]-rounding*length {
 					less[c]++
-				case d <= own[c]+slack:
+					continue
+				}
+				// The products leave rounding behind: this one is measured again.
+				if from+i == which[c] {
+					continue
+				}
+				switch more := squaredDistance(g.RawRowView(c), row) - own[c]; {
+				case more < -rounding*own[c]:
+					less[c]++
+				case more <= rounding*own[c]:
 					same[c]++
 				}
 			}
@@ -152,8 +159,8 @@ func squaredDistance(a, b []float64) float64 {
 	return s
 }
 
-// middle is the median of x, which it sorts; x is not empty.
-func middle(x []float64) float64 {
+// sortingMedian is the median of x, which it sorts and which is not empty.
+func sortingMedian(x []float64) float64 {
 	slices.Sort(x)
 	n := len(x)
 	return (x[(n-1)/2] + x[n/2]) / 2
