@@ -61,11 +61,7 @@ func Accept(c *study.Contract, hash study.Hash, f *basis.Basis, g *mat.Dense, h 
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
-	meta := onnx.Meta{Study: c.Name, Contract: hash.String(), Features: c.FeatureNames(), Label: c.Label.Name, Classes: c.Label.Levels}
-	for _, feature := range c.Features {
-		meta.Units = append(meta.Units, feature.Unit)
-	}
-	if model, err = model.WithMeta(meta); err != nil {
+	if model, err = model.WithMeta(meta(c, hash)); err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
 	return model, nil

@@ -15,6 +15,7 @@ import (
 // and the counts of the labels can be read off what leaves.
 type Report struct {
 	Rows     int     `json:"rows"`
+	People   int     `json:"people"` // different subjects, or rows where the contract names none
 	Features int     `json:"features"`
 	Dim      int     `json:"dim"`               // l
 	Classes  []int   `json:"classes,omitempty"` // rows of each level, in the contract's order
@@ -41,10 +42,13 @@ func (e *FloorError) Hint() string {
 // no feature and no number label with one value only. All problems are reported
 // at once: a *FloorError, a *table.Errors, or both joined.
 func Check(c *study.Contract, t *table.Table) (Report, error) {
-	r := Report{Rows: t.Rows(), Features: c.M(), Dim: c.Basis.Dim, Classes: t.ClassCounts()}
+	r := Report{Rows: t.Rows(), People: t.People(), Features: c.M(), Dim: c.Basis.Dim, Classes: t.ClassCounts()}
 	var problems []string
 	if r.Rows < c.Floors.Rows {
 		problems = append(problems, fmt.Sprintf("the table has %d rows, the floor is %d", r.Rows, c.Floors.Rows))
+	}
+	if r.People < c.Floors.People {
+		problems = append(problems, fmt.Sprintf("the table has rows of %d people, the floor is %d", r.People, c.Floors.People))
 	}
 	for k, n := range r.Classes {
 		if n < c.Floors.PerClass {

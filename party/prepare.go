@@ -26,7 +26,8 @@ type Contribution struct {
 	Values *mat.Dense
 	// Anchor is the id of the anchor's seed.
 	Anchor study.Hash
-	// Basis is F (m × l). It stays.
+	// Basis is F (m × l). It stays. Under nri it is nil: F and the order of rows
+	// are gone when Prepare returns.
 	Basis *basis.Basis
 	// Report is for the person who approves.
 	Report Report
@@ -35,7 +36,11 @@ type Contribution struct {
 // Prepare computes what would leave from a table that has passed Check:
 // standardised rows and the anchor, both through a new secret basis. src must
 // be seeded by the operating system's entropy (see [basis.NewSource]): whoever
-// can repeat it knows F.
+// can repeat it knows F and the order of rows.
+//
+// Under nri neither can be made again (NRI Definition 1), as long as what leaves does
+// not lie beside the rows in the clear: F = X⁺X̃, and A⁺Ã too. The caller seals it at
+// once. Memory that the garbage collector moved, swap and core dumps are not covered.
 //
 // Cost: O(n m min(n, m)) for the basis, O((n + a) m l) for the products, and
 // the anchor's generation.
@@ -46,7 +51,7 @@ func Prepare(c *study.Contract, t *table.Table, seed anchor.Seed, src rand.Sourc
 	}
 	x := permuted(t, rand.New(src))
 	defer x.rows.Erase()
-	f, about, err := basis.New(c.Basis.Kind, x.rows, c.Basis.Dim, src)
+	f, about, err := newBasis(c.Basis, x.rows, src)
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
@@ -60,15 +65,54 @@ func Prepare(c *study.Contract, t *table.Table, seed anchor.Seed, src rand.Sourc
 	if report.Exposed, err = exposures(c, x.rows.Reveal(), z); err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
-	return &Contribution{
+	if c.Protocol == "nri" {
+		defer f.Erase()
+	}
+	made := &Contribution{
 		X:      z,
 		A:      f.Project(a),
 		Labels: x.labels,
 		Values: x.values,
 		Anchor: seed.ID(),
-		Basis:  f,
 		Report: report,
-	}, nil
+	}
+	if c.Protocol != "nri" {
+		made.Basis = f
+	}
+	return made, nil
+}
+
+// newBasis makes the contract's kind of basis. All directions are mixed by a Haar
+// matrix, those of a scrambled basis by one that is not orthogonal (NRI §6.1).
+func newBasis(b study.Basis, x secret.Matrix, src rand.Source) (*basis.Basis, basis.Report, error) {
+	kind, mix := b.Kind, basis.MixHaar
+	switch kind {
+	case "scrambled":
+		kind, mix = basis.KindPCA, basis.MixNormal
+	case basis.KindPerturbed:
+	default:
+		return basis.New(kind, x, b.Dim, src)
+	}
+	v, about, err := basis.Directions(kind, x, b.Dim, b.Delta, src)
+	if err != nil {
+		return nil, about, err
+	}
+	defer v.Erase()
+	f, err := basis.Mixed(v, mix, src)
+	return f, about, err
+}
+
+// Erase overwrites what was made, the report excepted.
+func (m *Contribution) Erase() {
+	m.X.Zero()
+	m.A.Zero()
+	clear(m.Labels)
+	if m.Values != nil {
+		m.Values.Zero()
+	}
+	if m.Basis != nil {
+		m.Basis.Erase()
+	}
 }
 
 type labelled struct {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"filippo.io/age"
@@ -38,16 +39,32 @@ func (v *visit) header(kind string, recipients []*study.Statement) bundle.Header
 }
 
 // putDraft writes a draft and returns its manifest. stays writes what belongs
-// to it and does not leave.
-func (v *visit) putDraft(d bundle.Draft, stays func(dir string) error) (*bundle.Manifest, error) {
+// to it and does not leave. With keys to seal to, every member goes to the disk
+// sealed to them only, and nobody here can read it any more.
+func (v *visit) putDraft(d bundle.Draft, sealTo []age.Recipient, stays func(dir string) error) (*bundle.Manifest, error) {
 	var m *bundle.Manifest
 	err := v.site.PutDraft(d.Kind, func(leavesDir, staysDir string) error {
 		for i, src := range d.Members {
 			path := filepath.Join(leavesDir, src.Name)
-			if err := durable.Write(path, draftPerm, func(f *os.File) error { return src.Write(f) }); err != nil {
+			if sealTo != nil {
+				path += ".age"
+			}
+			var inside bundle.Inside
+			err := durable.Write(path, draftPerm, func(f *os.File) (err error) {
+				if sealTo == nil {
+					return src.Write(f)
+				}
+				inside, err = bundle.SealMember(f, src, sealTo...)
+				return err
+			})
+			if err != nil {
 				return err
 			}
-			d.Members[i] = bundle.FromFile(src.Name, path)
+			if sealTo == nil {
+				d.Members[i] = bundle.FromFile(src.Name, path)
+			} else {
+				d.Members[i] = bundle.FromSealedFile(src.Name, path, inside)
+			}
 		}
 		var err error
 		if m, err = bundle.Describe(d); err != nil {
@@ -61,23 +78,33 @@ func (v *visit) putDraft(d bundle.Draft, stays func(dir string) error) (*bundle.
 	return m, err
 }
 
+// loadManifest reads a draft's manifest.
+func (v *visit) loadManifest(kind string) (*bundle.Manifest, error) {
+	b, err := os.ReadFile(v.site.Leaves(kind, manifestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.WithHint(fmt.Errorf("no %s is prepared", kind), "run concord prepare data.csv")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return bundle.DecodeManifest(b)
+}
+
 // loadDraft reads a draft's manifest and compares the files with it: somebody
 // may have changed them since.
 func (v *visit) loadDraft(kind string) (*bundle.Manifest, []bundle.Source, error) {
-	b, err := os.ReadFile(v.site.Leaves(kind, manifestFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, cli.WithHint(fmt.Errorf("no %s is prepared", kind), "run concord prepare data.csv")
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := bundle.DecodeManifest(b)
+	m, err := v.loadManifest(kind)
 	if err != nil {
 		return nil, nil, err
 	}
 	sources := make([]bundle.Source, len(m.Members))
 	for i, member := range m.Members {
-		sources[i] = bundle.FromFile(member.Name, v.site.Leaves(kind, member.Name))
+		path := v.site.Leaves(kind, member.Name)
+		if member.Sealed != nil {
+			sources[i] = bundle.FromSealedFile(strings.TrimSuffix(member.Name, ".age"), path, *member.Sealed)
+		} else {
+			sources[i] = bundle.FromFile(member.Name, path)
+		}
 	}
 	again, err := bundle.Describe(bundle.Draft{Header: m.Header, Anchor: m.Anchor, Members: sources})
 	if err != nil {
@@ -130,11 +157,9 @@ func (v *visit) sealDraft(kind string, recipients []*study.Statement) error {
 	if err != nil {
 		return err
 	}
-	keys := make([]age.Recipient, len(recipients))
-	for i, r := range recipients {
-		if keys[i], err = r.AgeRecipient(); err != nil {
-			return err
-		}
+	keys, err := recipientKeys(recipients)
+	if err != nil {
+		return err
 	}
 	return durable.Write(v.site.Outbox(kind), draftPerm, func(f *os.File) error {
 		_, err := bundle.Seal(f, bundle.Sealing{
@@ -142,6 +167,17 @@ func (v *visit) sealDraft(kind string, recipients []*study.Statement) error {
 		}, v.id.SigningKey(), keys...)
 		return err
 	})
+}
+
+func recipientKeys(recipients []*study.Statement) ([]age.Recipient, error) {
+	keys := make([]age.Recipient, len(recipients))
+	for i, r := range recipients {
+		var err error
+		if keys[i], err = r.AgeRecipient(); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
 }
 
 // sendOutbox uploads the sealed bundle of one kind and keeps the receipt.

@@ -3,9 +3,11 @@ package partycli
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
+	"filippo.io/age"
 	"github.com/spf13/cobra"
 
 	"concord/basis"
@@ -51,7 +53,12 @@ func (p *program) prepareCommand() *cobra.Command {
 		Long: `Reads the rows, checks them against the contract, chooses a new secret basis and
 computes the projected rows and the projected anchor. They lie as .npy files in
 contribution/leaves in this site's folder, for review; the basis lies in
-contribution/stays. Preparing again replaces both and their approval.`,
+contribution/stays. Preparing again replaces both and their approval.
+
+In a study of protocol nri nothing that could bring basis or order of rows back is
+kept: what would leave is sealed to the analyst at once, as .npy.age files that
+nobody here can read, beside a manifest with shapes and SHA-256 and a report that
+was computed before. The basis is gone, and a second prepare makes another.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return p.prepare(args[0], again) },
 	}
@@ -77,29 +84,43 @@ func (p *program) prepare(path string, again bool) error {
 	if !ok {
 		return cli.WithHint(errors.New("the anchor is not agreed yet"), "run concord sync")
 	}
+	from, err := describeSource(path)
+	if err != nil {
+		return err
+	}
 	t, err := table.OpenCSV(path, v.contract, table.Options{})
 	if err != nil {
 		return err
 	}
 	defer t.Erase()
+	if err := from.unchanged(); err != nil {
+		return err
+	}
 	made, err := party.Prepare(v.contract, t, seed, basis.NewSource())
 	if err != nil {
 		return err
 	}
-	defer made.Basis.Erase()
+	defer made.Erase()
+	var sealTo []age.Recipient
+	if v.nri() {
+		if sealTo, err = recipientKeys([]*study.Statement{v.analyst}); err != nil {
+			return err
+		}
+	}
 	if sealed { // first, so that no crash leaves it beside another basis
 		if err := os.Remove(v.site.Outbox(bundle.KindContribution)); err != nil {
 			return err
 		}
 	}
-	m, err := v.putDraft(v.contributionDraft(made), func(dir string) error {
+	m, err := v.putDraft(v.contributionDraft(made), sealTo, func(dir string) error {
 		report, err := json.MarshalIndent(made.Report, "", "  ")
 		if err != nil {
 			return err
 		}
 		return errors.Join(
 			os.WriteFile(filepath.Join(dir, reportFile), append(report, '\n'), draftPerm),
-			site.WriteBasis(dir, made.Basis),
+			from.write(dir),
+			keepBasis(dir, made.Basis),
 		)
 	})
 	if err != nil {
@@ -107,9 +128,23 @@ func (p *program) prepare(path string, again bool) error {
 	}
 	p.printReport(v, made.Report)
 	p.printf("prepared %d files of %d bytes in %s; nothing has left\n", len(m.Members), m.Bytes(), v.site.Leaves(bundle.KindContribution))
+	if v.nri() {
+		p.printf("sealed to the analyst at once: this site keeps neither the basis nor the order of the rows\n")
+	}
 	p.printf("next: concord review\n")
 	return nil
 }
+
+// keepBasis writes the basis, if there is one to keep.
+func keepBasis(dir string, b *basis.Basis) error {
+	if b == nil {
+		return nil
+	}
+	return site.WriteBasis(dir, b)
+}
+
+// nri says whether the site keeps no basis.
+func (v *visit) nri() bool { return v.contract.Protocol == "nri" }
 
 // reportFile holds the party.Report of the prepared contribution.
 const reportFile = "report.json"
@@ -130,7 +165,11 @@ func (v *visit) contributionDraft(made *party.Contribution) bundle.Draft {
 }
 
 func (p *program) printReport(v *visit, r party.Report) {
-	p.printf("%d rows, %d features\n", r.Rows, r.Features)
+	people := ""
+	if v.contract.Subject != "" {
+		people = fmt.Sprintf(" of %d people (column %s)", r.People, v.contract.Subject)
+	}
+	p.printf("%d rows%s, %d features\n", r.Rows, people, r.Features)
 	for k, n := range r.Classes {
 		p.printf("  %s %s: %d rows\n", v.contract.Label.Name, v.contract.Label.Levels[k], n)
 	}

@@ -37,6 +37,9 @@ allow-listed operators, model.onnx. No foreign code runs here.`,
 			if !v.site.Sent(bundle.KindContribution) {
 				return cli.WithHint(errors.New("this site has not contributed yet"), "run concord status to see whose turn it is")
 			}
+			if err := v.forgetSent(); err != nil {
+				return err
+			}
 			c, err := v.dial()
 			if err != nil {
 				return err
@@ -67,7 +70,7 @@ func (p *program) fetchResult(ctx context.Context, v *visit, c *client.Client) e
 		return fmt.Errorf("the result: %w", err)
 	}
 	defer closeFile()
-	return p.accept(v, r)
+	return p.accept(ctx, v, r)
 }
 
 // basisWasSent makes sure that the basis at hand is that of the contribution
@@ -109,12 +112,18 @@ func (p *program) notReleased(ctx context.Context, v *visit, c *client.Client) e
 // maxResultBytes bounds what a result of this contract may take: Gᵢ, a model of
 // allow-listed operators, and room for envelopes.
 func maxResultBytes(c *study.Contract) int64 {
+	if c.Protocol == "nri" {
+		return c.Expect.DownBytes + study.MaxOutcomeBytes + 1<<20
+	}
 	return 8*int64(c.Basis.Dim)*int64(c.Basis.Dim) + onnx.MaxBytes + study.MaxOutcomeBytes + 1<<20
 }
 
 // accept makes the site's model from an opened result.
-func (p *program) accept(v *visit, r *bundle.Reader) error {
+func (p *program) accept(ctx context.Context, v *visit, r *bundle.Reader) error {
 	c := v.contract
+	if v.nri() {
+		return p.learn(ctx, v, r)
+	}
 	g, err := r.Matrix(study.MemberG, npy.Limits{Rows: c.Basis.Dim, Cols: c.Basis.Dim})
 	if err != nil {
 		return err
@@ -127,11 +136,7 @@ func (p *program) accept(v *visit, r *bundle.Reader) error {
 	if err != nil {
 		return err
 	}
-	metrics, err := r.Bytes(study.MemberMetrics, study.MaxOutcomeBytes)
-	if err != nil {
-		return err
-	}
-	outcome, err := study.DecodeOutcome(metrics)
+	metrics, outcome, err := readOutcome(r)
 	if err != nil {
 		return err
 	}
@@ -147,19 +152,77 @@ func (p *program) accept(v *visit, r *bundle.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := v.site.PutModel(model.Encode(), metrics); err != nil {
-		return err
-	}
-	if err := v.site.CloseSetup(); err != nil {
+	if err := v.close(model, metrics); err != nil {
 		return err
 	}
 	p.printf("received a model that %d rows of %d parties trained\n", outcome.Rows, c.Parties)
+	p.printOutcome(outcome)
+	p.printf("this site's model is %s; keep it here: it holds the secret basis\nnext: concord predict new.csv\n", v.site.Path(site.ModelFile))
+	return nil
+}
+
+// learn makes the site's own model from answers.
+func (p *program) learn(ctx context.Context, v *visit, r *bundle.Reader) error {
+	c := v.contract
+	var answers party.Answers
+	var err error
+	if c.Answers == "hard" {
+		answers.Labels, err = r.Ints(study.MemberAnswers, npy.Limits{Rows: c.Anchor.Rows})
+	} else {
+		answers.Scores, err = r.Matrix(study.MemberAnswers, npy.Limits{Rows: c.Anchor.Rows, Cols: max(1, len(c.Label.Levels))})
+	}
+	if err != nil {
+		return err
+	}
+	metrics, outcome, err := readOutcome(r)
+	if err != nil {
+		return err
+	}
+	seed, ok, err := v.site.Seed()
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return cli.WithHint(errors.New("the anchor's seed is not here any more, and answers mean nothing without it"), "restore the site's folder from a copy of before")
+	}
+	model, fit, err := party.Learn(ctx, c, v.study, seed, answers)
+	if err != nil {
+		return err
+	}
+	if err := v.close(model, metrics); err != nil {
+		return err
+	}
+	p.printf("received %s answers for the anchor's %d rows, of a model that %d rows of %d parties trained\n", c.Answers, c.Anchor.Rows, outcome.Rows, c.Parties)
+	p.printOutcome(outcome)
+	if !fit.Good() {
+		p.printf("  note: the fit of this site's own model ended with status %s after %d iterations\n", fit.Status, fit.Iterations)
+	}
+	p.printf("this site's own model is %s; it holds no basis, only what answers taught it\nnext: concord predict new.csv\n", v.site.Path(site.ModelFile))
+	return nil
+}
+
+// close stores the model and ends the study for this site.
+func (v *visit) close(model *onnx.Graph, metrics []byte) error {
+	if err := v.site.PutModel(model.Encode(), metrics); err != nil {
+		return err
+	}
+	return v.site.CloseSetup()
+}
+
+func readOutcome(r *bundle.Reader) ([]byte, *study.Outcome, error) {
+	metrics, err := r.Bytes(study.MemberMetrics, study.MaxOutcomeBytes)
+	if err != nil {
+		return nil, nil, err
+	}
+	outcome, err := study.DecodeOutcome(metrics)
+	return metrics, outcome, err
+}
+
+func (p *program) printOutcome(outcome *study.Outcome) {
 	for _, m := range outcome.Metrics {
 		p.printf("  %s %.4f, cross-validated by the analyst\n", cli.Printable(m.Name), m.Value)
 	}
 	for _, note := range outcome.Notes {
 		p.printf("  note: %s\n", cli.Printable(note))
 	}
-	p.printf("this site's model is %s; keep it here: it holds the secret basis\nnext: concord predict new.csv\n", v.site.Path(site.ModelFile))
-	return nil
 }

@@ -31,7 +31,7 @@ func (p *program) review() error {
 	if err := v.needRoster(); err != nil {
 		return err
 	}
-	m, _, err := v.loadDraft(bundle.KindContribution)
+	m, err := v.reviewed()
 	if err != nil {
 		return err
 	}
@@ -72,6 +72,15 @@ What this means:
 	return nil
 }
 
+// reviewed is the manifest of what would leave, or has left.
+func (v *visit) reviewed() (*bundle.Manifest, error) {
+	if v.site.Sent(bundle.KindContribution) {
+		return v.loadManifest(bundle.KindContribution)
+	}
+	m, _, err := v.loadDraft(bundle.KindContribution)
+	return m, err
+}
+
 // printDraft lists what would leave: to whom, which files, their hashes.
 func (p *program) printDraft(v *visit, m *bundle.Manifest) {
 	p.printf("%s of %q for study %q\n", m.Kind, v.id.Statement.Name, v.contract.Name)
@@ -81,17 +90,17 @@ func (p *program) printDraft(v *visit, m *bundle.Manifest) {
 		}
 	}
 	for _, member := range m.Members {
-		p.printf("  %-12s %12d bytes  %-14s %s\n", member.Name, member.Bytes, shape(member), member.SHA256)
+		p.printf("  %-12s %12d bytes  %-14s %s\n", member.Name, member.Bytes, shape(member.Shape), member.SHA256)
+		if inside := member.Sealed; inside != nil {
+			p.printf("  %-12s %12d bytes  %-14s %s\n", "  inside", inside.Bytes, shape(inside.Shape), inside.SHA256)
+		}
 	}
 	p.printf("  manifest %s\n", m.Hash())
 }
 
-func shape(m bundle.Member) string {
-	if m.Dtype == "" {
-		return ""
-	}
-	dims := make([]string, len(m.Shape))
-	for i, n := range m.Shape {
+func shape(lengths []int) string {
+	dims := make([]string, len(lengths))
+	for i, n := range lengths {
 		dims[i] = fmt.Sprint(n)
 	}
 	return strings.Join(dims, " × ")
@@ -119,13 +128,16 @@ func (p *program) approve(digits string, yes bool) error {
 		return err
 	}
 	defer unlock()
+	if v.site.Sent(bundle.KindContribution) {
+		p.printf("this contribution was approved, and has left\n")
+		return nil
+	}
 	m, _, err := v.loadDraft(bundle.KindContribution)
 	if err != nil {
 		return err
 	}
-	if v.site.Sent(bundle.KindContribution) {
-		p.printf("this contribution was approved, and has left\n")
-		return nil
+	if err := v.sourceUnchanged(); err != nil {
+		return err
 	}
 	hash := m.Hash().String()
 	switch {

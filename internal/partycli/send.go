@@ -2,6 +2,9 @@ package partycli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +26,9 @@ func (p *program) sendCommand() *cobra.Command {
 			}
 			defer unlock()
 			if v.site.Sent(bundle.KindContribution) {
+				if err := v.forgetSent(); err != nil {
+					return err
+				}
 				p.printf("sent already, and acknowledged\nnext: concord receive, when everybody has sent\n")
 				return nil
 			}
@@ -38,6 +44,9 @@ func (p *program) sendCommand() *cobra.Command {
 
 func (p *program) sendContribution(ctx context.Context, v *visit, c *client.Client) error {
 	if !v.site.Has("outbox", bundle.KindContribution+".bundle") {
+		if err := v.sourceUnchanged(); err != nil {
+			return err
+		}
 		if err := v.sealDraft(bundle.KindContribution, []*study.Statement{v.analyst}); err != nil {
 			return err
 		}
@@ -46,8 +55,34 @@ func (p *program) sendContribution(ctx context.Context, v *visit, c *client.Clie
 	if err != nil {
 		return cli.WithHint(err, hintOf(err, "nothing is lost: correct the cause and run concord send again"))
 	}
+	if err := v.forgetSent(); err != nil {
+		return err
+	}
 	p.printf("sent %d bytes, sealed to the analyst; the receipt is in %s\n", n, v.site.Path("receipts"))
 	p.printf("next: concord receive, when everybody has sent\n")
+	return nil
+}
+
+// forgetSent removes under nri what the analyst has acknowledged: the sealed files,
+// of which the manifest tells what they were (NRI Algorithm 2, step 3). It can be
+// repeated.
+func (v *visit) forgetSent() error {
+	if !v.nri() || !v.site.Sent(bundle.KindContribution) {
+		return nil
+	}
+	m, err := v.loadManifest(bundle.KindContribution)
+	if err != nil {
+		return err
+	}
+	paths := []string{v.site.Outbox(bundle.KindContribution)}
+	for _, member := range m.Members {
+		paths = append(paths, v.site.Leaves(bundle.KindContribution, member.Name))
+	}
+	for _, path := range paths {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -57,6 +57,9 @@ func (p *program) sync(ctx context.Context) error {
 		return err
 	}
 	if v.site.Sent(bundle.KindContribution) {
+		if err := v.forgetSent(); err != nil {
+			return err
+		}
 		return p.fetchResult(ctx, v, c)
 	}
 	if v.site.Has(bundle.KindContribution, "leaves", approvalFile) {
@@ -84,7 +87,7 @@ func (p *program) draftSetup(v *visit) error {
 	m, err := v.putDraft(bundle.Draft{
 		Header:  v.header(bundle.KindSetup, v.others()),
 		Members: []bundle.Source{bundle.FromBytes(entropyMember, entropy)},
-	}, func(string) error { return nil })
+	}, nil, func(string) error { return nil })
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,127 @@
+package party
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/anchor"
+	"concord/learn"
+	"concord/linalg"
+	"concord/onnx"
+	"concord/study"
+)
+
+// Answers is what comes back under nri: the analyst's predictions for this party's
+// image of the anchor, Yᵢ^anc (NRI Algorithm 2).
+type Answers struct {
+	// Labels are a indices into the contract's levels, for hard answers.
+	Labels []int64
+	// Scores are a × k scores of the levels, or a × 1 numbers, for soft ones.
+	Scores *mat.Dense
+}
+
+// Learn trains the party's own model tᵢ on the anchor A and the answers, and returns
+// it as one graph from raw features to scores and class:
+//
+//	x ↦ tᵢ((x − c)/s)
+//
+// No basis is needed: there is none any more. The anchor's rows must lie where rows
+// lie, since tᵢ knows nothing else. Soft answers are what ridge regresses on; the
+// other learners of classes have every anchor row ten times, with labels in
+// proportion to its scores ([learn.InProportion]).
+//
+// The errors say what of the answers does not fit, or that all are of one class, of
+// which no model can be made.
+//
+// Cost: the anchor's generation, and the fit on its a rows (10 a for soft answers).
+func Learn(ctx context.Context, c *study.Contract, hash study.Hash, seed anchor.Seed, answers Answers) (*onnx.Graph, learn.Report, error) {
+	fail := func(format string, args ...any) (*onnx.Graph, learn.Report, error) {
+		return nil, learn.Report{}, fmt.Errorf("party: "+format, args...)
+	}
+	if err := answers.check(c); err != nil {
+		return fail("the answers: %w", err)
+	}
+	a, err := anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, seed, c.M())
+	if err != nil {
+		return fail("%w", err)
+	}
+	defer a.Erase()
+	learner, err := learn.New(c.LocalModel.Spec())
+	if err != nil {
+		return fail("%w", err)
+	}
+	x, y := a.Reveal(), learn.Target{}
+	soft := answers.Scores != nil
+	switch {
+	case !soft:
+		y.Classes = c.Label.Levels
+		for _, k := range answers.Labels {
+			y.Labels = append(y.Labels, int(k))
+		}
+	case c.Label.Type == "number" || c.LocalModel.Kind == "ridge":
+		y.Values = answers.Scores
+	default:
+		y.Classes = c.Label.Levels
+		x, y.Labels = learn.InProportion(x, answers.Scores)
+	}
+	model, err := learner.Fit(ctx, x, y)
+	if err != nil {
+		return fail("this site's own model: %w", err)
+	}
+	if linear, ok := model.(*learn.Linear); ok && soft && c.Label.Type == "class" {
+		linear.Levels = slices.Clone(c.Label.Levels) // ridge on scores: its outputs are the levels'
+	}
+	h, err := onnx.FromModel(model)
+	if err != nil {
+		return fail("this site's own model: %w", err)
+	}
+	centre, scale := c.Standardisation()
+	graph, err := onnx.Assemble(onnx.Front{Centre: centre, Scale: scale}, h)
+	if err != nil {
+		return fail("%w", err)
+	}
+	if graph, err = graph.WithMeta(meta(c, hash)); err != nil {
+		return fail("%w", err)
+	}
+	return graph, model.Report(), nil
+}
+
+// meta names a model's inputs and outputs.
+func meta(c *study.Contract, hash study.Hash) onnx.Meta {
+	m := onnx.Meta{Study: c.Name, Contract: hash.String(), Features: c.FeatureNames(), Label: c.Label.Name, Classes: c.Label.Levels}
+	for _, feature := range c.Features {
+		m.Units = append(m.Units, feature.Unit)
+	}
+	return m
+}
+
+// check compares answers with the contract.
+func (a Answers) check(c *study.Contract) error {
+	rows := c.Anchor.Rows
+	if c.Answers == "hard" {
+		if len(a.Labels) != rows || a.Scores != nil {
+			return fmt.Errorf("%d classes, the anchor has %d rows", len(a.Labels), rows)
+		}
+		first := a.Labels[0]
+		for i, k := range a.Labels {
+			if k < 0 || k >= int64(len(c.Label.Levels)) {
+				return fmt.Errorf("the answer to row %d is none of the %d classes", i+1, len(c.Label.Levels))
+			}
+		}
+		if !slices.ContainsFunc(a.Labels, func(k int64) bool { return k != first }) {
+			return fmt.Errorf("all %d are the class %q, from which nothing can be learned; the analyst's model says the same of everything", rows, c.Label.Levels[first])
+		}
+		return nil
+	}
+	if a.Scores == nil {
+		return fmt.Errorf("there are no scores, the contract says that answers are %s", c.Answers)
+	}
+	n, k := a.Scores.Dims()
+	if want := max(1, len(c.Label.Levels)); n != rows || k != want {
+		return fmt.Errorf("%d × %d scores, must be %d × %d", n, k, rows, want)
+	}
+	return linalg.CheckFinite(a.Scores)
+}
