@@ -16,10 +16,7 @@ import (
 func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 	_, m := t.test.Dims()
 	a := c.Anchor
-	rows := a.Rows
-	if a.Times > 0 {
-		rows = int(math.Ceil(a.Times * float64(m)))
-	}
+	rows := a.rows(m)
 	src := func(purpose ...any) rand.Source {
 		return t.source(append([]any{"anchor", a.Kind, rows}, purpose...)...)
 	}
@@ -44,7 +41,7 @@ func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 		return made.Reveal(), nil
 	}
 	if rows == 0 {
-		rows = max(1000, 2*m) // as for the other kinds
+		rows = usualRows(m)
 	}
 	var (
 		made secret.Matrix
@@ -95,6 +92,17 @@ func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 	}
 	return made.Reveal(), nil
 }
+
+// rows is a for m columns; zero means the kind's default.
+func (a Anchor) rows(m int) int {
+	if a.Times > 0 {
+		return int(math.Ceil(min(a.Times*float64(m), 1<<53)))
+	}
+	return a.Rows
+}
+
+// usualRows are those of an anchor made of rows, as for the uniform and normal kinds.
+func usualRows(m int) int { return max(1000, 2*m) }
 
 // publicRows are rows of all named data sets, brought to the scale of the parties'.
 func (t *trial) publicRows(names []string, m int) (*mat.Dense, error) {

@@ -27,7 +27,7 @@ func (t *trial) divide() (d divided, err error) {
 		}
 		t.note("in some draws the test rows were of one class, and were drawn anew")
 	}
-	return d, fmt.Errorf("lab: %d test rows were of one class in %d draws running: take more, or stratified ones", t.Test, most)
+	return d, fmt.Errorf("lab: %d test rows were of one class in %d draws running: take more", t.Test, most)
 }
 
 func (t *trial) oneClass(rows []int) bool {

@@ -10,7 +10,8 @@ import (
 )
 
 // fit trains a model; labels of one class only give a model that always answers it,
-// since that is what a party with such labels has.
+// since that is what a party with such labels has. Logistic regression, which wants rows
+// of every class, is fitted to those that are there.
 func (t *trial) fit(ctx context.Context, spec learn.Spec, x *mat.Dense, y learn.Target, purpose ...any) (learn.Model, error) {
 	if slices.Contains(learn.Settings(spec.Kind), "seed") && spec.Seed == 0 {
 		spec.Seed = t.source(append([]any{"model"}, purpose...)...).Uint64() >> 1
@@ -23,9 +24,18 @@ func (t *trial) fit(ctx context.Context, spec learn.Spec, x *mat.Dense, y learn.
 		_, d := x.Dims()
 		return &constant{inputs: d, classes: y.Classes, always: always}, nil
 	}
+	classes := y.Classes
+	seen := seenClasses(y)
+	if absent := len(seen) < len(classes) && spec.Kind == "logistic"; absent {
+		y = onlyClasses(y, seen)
+	}
 	model, err := learner.Fit(ctx, x, y)
 	if err != nil {
 		return nil, err
+	}
+	if len(y.Classes) < len(classes) {
+		t.note("some models of %s saw no rows of some class, and never answer it", spec.Kind)
+		model = &partial{model, classes, seen}
 	}
 	if r := model.Report(); !r.Good() {
 		t.note("some fits of %s ended with status %s", spec.Kind, r.Status)
@@ -40,6 +50,56 @@ func oneLabel(y learn.Target) (int, bool) {
 	}
 	first := y.Labels[0]
 	return first, !slices.ContainsFunc(y.Labels, func(k int) bool { return k != first })
+}
+
+// seenClasses are the indexes of the classes that have rows, in order.
+func seenClasses(y learn.Target) (seen []int) {
+	has := make([]bool, len(y.Classes))
+	for _, k := range y.Labels {
+		has[k] = true
+	}
+	for k, ok := range has {
+		if ok {
+			seen = append(seen, k)
+		}
+	}
+	return seen
+}
+
+// onlyClasses is y with the classes in seen alone.
+func onlyClasses(y learn.Target, seen []int) learn.Target {
+	out := learn.Target{Labels: make([]int, len(y.Labels))}
+	at := make([]int, len(y.Classes))
+	for i, k := range seen {
+		out.Classes, at[k] = append(out.Classes, y.Classes[k]), i
+	}
+	for i, k := range y.Labels {
+		out.Labels[i] = at[k]
+	}
+	return out
+}
+
+// partial is a model of some of the classes; its score of the others is zero.
+type partial struct {
+	learn.Model
+	classes []string
+	seen    []int
+}
+
+func (p *partial) Classes() []string { return p.classes }
+func (p *partial) Scores(x *mat.Dense) (*mat.Dense, error) {
+	own, err := p.Model.Scores(x)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := own.Dims()
+	s := mat.NewDense(n, len(p.classes), nil)
+	for i := range n {
+		for j, k := range p.seen {
+			s.Set(i, k, own.At(i, j))
+		}
+	}
+	return s, nil
 }
 
 // constant is the model of labels of one class.

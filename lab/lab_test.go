@@ -8,11 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/internal/durable"
 	"concord/lab"
 	"concord/lab/dataset"
 	"concord/learn"
@@ -305,12 +309,128 @@ func TestJournal(t *testing.T) {
 	if _, err := s.Repeat(t.Context(), changed, lab.Repeats{Count: 6, Seed: 3, Journal: path}); !errors.Is(err, lab.ErrOtherJournal) {
 		t.Errorf("another label: %v", err)
 	}
-	for _, bad := range []string{"no journal\n", "{}\n", `{"format":2,"setting":""}` + "\n"} {
+	for _, bad := range []string{"no journal\n", "no journal", "{}\n", `{"format":2,"setting":""}` + "\n"} {
 		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Repeat(t.Context(), d, lab.Repeats{Count: 6, Seed: 3, Journal: path}); err == nil || !strings.Contains(err.Error(), "not a journal") {
 			t.Errorf("journal %q: %v", bad, err)
+		}
+		if b, err := os.ReadFile(path); err != nil || string(b) != bad {
+			t.Errorf("what is no journal was %q and became %q (%v)", bad, b, err)
+		}
+	}
+}
+
+// TestJournalOfOtherData: rows that no hash of the first ones covers, and public rows.
+func TestJournalOfOtherData(t *testing.T) {
+	s := small(t)
+	s.Cases[0].Anchor = lab.Anchor{Kind: "public", Data: []string{"open"}, Rows: 20}
+	path := filepath.Join(t.TempDir(), "trials.jsonl")
+	run := func(own, open *dataset.Data) error {
+		_, err := s.Repeat(t.Context(), own, lab.Repeats{Count: 2, Seed: 3, Journal: path, Public: map[string]*dataset.Data{"open": open, "another": own}})
+		return err
+	}
+	own, open := twoClasses(1200, 6), twoClasses(50, 6)
+	if err := run(own, open); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(own, open); err != nil {
+		t.Fatalf("the same data: %v", err)
+	}
+	for name, change := range map[string]func(own, open *dataset.Data){
+		"own row":    func(own, _ *dataset.Data) { own.X = changeLast(own.X) },
+		"public row": func(_, open *dataset.Data) { open.X = changeLast(open.X) },
+	} {
+		a, b := twoClasses(1200, 6), twoClasses(50, 6)
+		change(a, b)
+		if err := run(a, b); !errors.Is(err, lab.ErrOtherJournal) {
+			t.Errorf("another %s: %v", name, err)
+		}
+	}
+}
+
+// changeLast is x with another number at its end.
+func changeLast(x dataset.Rows) dataset.Rows {
+	n, m := x.Dims()
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	changed := x.Take(all)
+	changed.Set(n-1, m-1, changed.At(n-1, m-1)+1)
+	return dataset.Dense(changed)
+}
+
+// TestJournalDamaged: no damage of a whole line is taken for a result, and journals
+// from before checksums are read.
+func TestJournalDamaged(t *testing.T) {
+	d, s := twoClasses(400, 6), small(t)
+	path := filepath.Join(t.TempDir(), "trials.jsonl")
+	opt := lab.Repeats{Count: 2, Seed: 3, Journal: path}
+	whole := repeat(t, s, d, opt)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := strings.SplitAfter(string(b), "\n")
+	at := strings.Index(lines[1], `"values":[0.`) + len(`"values":[0.`)
+	for name, line := range map[string]string{
+		"a digit":     lines[1][:at] + string('0'+(lines[1][at]-'0'+1)%10) + lines[1][at+1:],
+		"a name":      strings.Replace(lines[1], "accuracy", "accuracx", 1),
+		"no object":   "[]\n",
+		"an unknown":  strings.Replace(lines[1], "{", `{"more":1,`, 1),
+		"an empty":    "\n",
+		"cut, joined": lines[1][:50] + lines[2],
+	} {
+		write(lines[0] + line)
+		if _, err := s.Repeat(t.Context(), d, opt); err == nil || !strings.Contains(err.Error(), "line 2 is damaged") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	sums := regexp.MustCompile(`,"(sum|data)":"[0-9a-f]+"`)
+	write(sums.ReplaceAllString(string(b), ""))
+	same(t, "a journal of before checksums", whole, repeat(t, s, d, opt))
+
+	if runtime.GOOS == "windows" { // has no such locks
+		return
+	}
+	unlock, err := durable.Lock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if _, err := s.Repeat(t.Context(), d, opt); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("a locked journal: %v", err)
+	}
+}
+
+// TestClassesWithoutRows: parties that see some of many classes have models of those.
+func TestClassesWithoutRows(t *testing.T) {
+	d := twoClasses(600, 6)
+	d.Y.Classes, d.Positive = []string{"a", "b", "c", "d", "e"}, -1
+	for i := range d.Y.Labels {
+		d.Y.Labels[i] += 2 * (i % 2) // e has no rows
+	}
+	for _, protocol := range []string{"dc", "nri"} {
+		s := small(t)
+		s.Split, s.Rows, s.Metrics = "skewed", 40, []string{"accuracy", "balanced_accuracy"}
+		s.Baselines = []string{"central", "local", "fedavg"}
+		s.Cases[0].Protocol = protocol
+		r := repeat(t, s, d, lab.Repeats{Count: 3, Seed: 1})
+		central, _ := r.Summary(lab.Cell{Method: "central", Model: s.Models[0].Name, Metric: "accuracy"})
+		local, _ := r.Summary(lab.Cell{Method: "local", Model: s.Models[0].Name, Metric: "accuracy"})
+		if !(local.Mean > 0 && local.Mean < central.Mean) {
+			t.Errorf("%s: local %v, central %v", protocol, local.Mean, central.Mean)
+		}
+		if !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "saw no rows of some class") }) {
+			t.Errorf("%s: notes %q", protocol, r.Notes)
 		}
 	}
 }
@@ -333,6 +453,9 @@ func TestResolve(t *testing.T) {
 		{func(s *lab.Setting) { s.Score = "none" }, "score"},
 		{func(s *lab.Setting) { s.Baselines = []string{"dp"} }, `no baseline "dp"`},
 		{func(s *lab.Setting) { s.Baselines = []string{"dp:-1"} }, `no baseline "dp:-1"`},
+		{func(s *lab.Setting) { s.Baselines = []string{"dp:1e300"} }, `of at most 1e+06`},
+		{func(s *lab.Setting) { s.Baselines = []string{"local", "central", "local"} }, "the baseline local is there twice"},
+		{func(s *lab.Setting) { s.Metrics = []string{"accuracy", "accuracy"} }, "the metric accuracy is there twice"},
 		{func(s *lab.Setting) { s.Models = nil }, "no models"},
 		{func(s *lab.Setting) { s.Models = append(model("svm"), model("svm")...) }, "two models are called"},
 		{func(s *lab.Setting) { s.Models = model("oracle") }, `kind is "oracle"`},
@@ -367,8 +490,20 @@ func TestTrialRefuses(t *testing.T) {
 		want   string
 	}{
 		{func(s *lab.Setting) { s.Rows = 50 }, "need 200 rows"},
-		{func(s *lab.Setting) { s.Test = 200 }, "need 200 rows, there are 100"},
-		{func(s *lab.Setting) { s.Pool = 200 }, "the pool"},
+		{func(s *lab.Setting) { s.Test = 200 }, "test is 200, there are 100 rows"},
+		{func(s *lab.Setting) { s.Rows, s.Parties = 1<<62, 4 }, "4 parties need 18446744073709551616 rows, there are"},
+		{func(s *lab.Setting) { s.Parties, s.Rows, s.Sizes = 0, 0, []int{1 << 62, 1 << 62, 1 << 62} }, "3 parties need"},
+		{func(s *lab.Setting) { s.Pool = 200 }, "the pool is to have 200 rows, there are 100"},
+		{func(s *lab.Setting) { s.Rows, s.Test, s.Cases[0].Anchor = 10, 10, lab.Anchor{Kind: "uniform", Rows: 5} }, "5 rows for 6 features"},
+		{func(s *lab.Setting) {
+			s.Rows, s.Test, s.Cases[0].Anchor = 10, 10, lab.Anchor{Kind: "normal", Rows: 1 << 62}
+		}, "exceed the limit"},
+		{func(s *lab.Setting) {
+			s.Rows, s.Test, s.Cases[0].Anchor = 10, 10, lab.Anchor{Kind: "smote", Times: 1e300}
+		}, "take fewer anchor rows"},
+		{func(s *lab.Setting) {
+			s.Rows, s.Test, s.Cases[0].Anchor = 10, 10, lab.Anchor{Kind: "low-rank", Rows: 1 << 25}
+		}, "take fewer anchor rows"},
 		{func(s *lab.Setting) { s.Rows, s.Test, s.Cases[0].Basis.Dim = 10, 10, 7 }, "dim 7 exceeds the 6 features"},
 		{func(s *lab.Setting) { s.Rows, s.Test, s.PublishedTest = 10, 10, true }, "no published test"},
 		{func(s *lab.Setting) { s.Rows, s.Test, s.Metrics = 10, 10, []string{"rmse"} }, "no metric for this label"},

@@ -15,15 +15,15 @@ import (
 // Partition draws disjoint index sets of the given sizes from n rows, in random
 // order, and returns the rest as the last set.
 func Partition(n int, sizes []int, rnd *rand.Rand) (parts [][]int, rest []int, err error) {
-	total := 0
+	left := n // not a sum of the sizes, which could overflow
 	for i, size := range sizes {
 		if size < 1 {
 			return nil, nil, fmt.Errorf("lab: part %d has %d rows, must have at least 1", i+1, size)
 		}
-		total += size
-	}
-	if total > n {
-		return nil, nil, fmt.Errorf("lab: the parts need %d rows, there are %d", total, n)
+		if size > left {
+			return nil, nil, fmt.Errorf("lab: part %d of %d is to have %d rows, %d of %d are left", i+1, len(sizes), size, left, n)
+		}
+		left -= size
 	}
 	order := rnd.Perm(n)
 	for _, size := range sizes {

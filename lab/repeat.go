@@ -16,7 +16,7 @@ import (
 
 // Repeats says how often a setting is drawn.
 type Repeats struct {
-	// Count is how often; zero means 10.
+	// Count is how often; zero means 10, and a million is the most.
 	Count int
 	// Seed of all randomness.
 	Seed uint64
@@ -41,15 +41,21 @@ type Progress struct {
 	Left time.Duration
 }
 
+// maxRepeats bounds Count: what is typed by mistake is not allocated.
+const maxRepeats = 1_000_000
+
 // Repeat draws the setting many times, in parallel. The results are the same
 // whatever the number of workers, and after an interruption; only seconds differ. It
 // ends with the first error.
-func (s Setting) Repeat(ctx context.Context, data *dataset.Data, opt Repeats) (*Results, error) {
+func (s Setting) Repeat(ctx context.Context, data *dataset.Data, opt Repeats) (results *Results, err error) {
 	if opt.Count == 0 {
 		opt.Count = 10
 	}
-	if opt.Count < 0 || opt.Workers < 0 {
-		return nil, fmt.Errorf("lab: %d repeats by %d workers, both must be positive", opt.Count, opt.Workers)
+	if opt.Count < 0 || opt.Count > maxRepeats {
+		return nil, fmt.Errorf("lab: repeats is %d, must be from 1 to %d", opt.Count, maxRepeats)
+	}
+	if opt.Workers < 0 {
+		return nil, fmt.Errorf("lab: workers is %d, must not be negative", opt.Workers)
 	}
 	if opt.Workers == 0 {
 		opt.Workers = runtime.GOMAXPROCS(0)
@@ -58,18 +64,25 @@ func (s Setting) Repeat(ctx context.Context, data *dataset.Data, opt Repeats) (*
 	if err != nil {
 		return nil, err
 	}
+	if err := resolved.fits(data); err != nil {
+		return nil, err
+	}
 	outcomes := make([]*Outcome, opt.Count)
 	took := make([]float64, opt.Count)
 	var kept *journal
 	if opt.Journal != "" {
-		hash, err := settingHash(resolved, contents(data), opt.Seed)
-		if err != nil {
+		var hash string
+		if hash, err = settingHash(resolved, contents(data), opt.Seed); err != nil {
 			return nil, fmt.Errorf("lab: %w", err)
 		}
-		if kept, err = openJournal(opt.Journal, hash); err != nil {
+		if kept, err = openJournal(opt.Journal, journalHead{1, hash, resolved.digests(data, opt.Public)}); err != nil {
 			return nil, err
 		}
-		defer kept.close()
+		defer func() {
+			if failed := kept.close(); failed != nil && err == nil {
+				results, err = nil, failed
+			}
+		}()
 		for r, o := range kept.done {
 			if r < opt.Count {
 				outcomes[r], took[r] = o, kept.took[r]
@@ -143,7 +156,22 @@ func (s Setting) Repeat(ctx context.Context, data *dataset.Data, opt Repeats) (*
 	return collect(outcomes, took)
 }
 
-// contents names data by their shape, labels and first rows.
+// digests names all that is read: data and the public sets of anchors.
+func (s Setting) digests(data *dataset.Data, public map[string]*dataset.Data) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%x", data.Digest())
+	for _, c := range s.Cases {
+		for _, name := range c.Anchor.Data {
+			if d := public[name]; d != nil {
+				fmt.Fprintf(h, " %q %x", name, d.Digest())
+			}
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// contents names data by their shape, labels and first rows; digests names them wholly,
+// but journals of before it have only this.
 func contents(d *dataset.Data) string {
 	n, m := d.X.Dims()
 	h := sha256.New()

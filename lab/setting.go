@@ -212,9 +212,12 @@ func (s Setting) Resolve() (Setting, error) {
 	if s.Baselines == nil {
 		s.Baselines = []string{"central", "local"}
 	}
-	for _, b := range s.Baselines {
+	for i, b := range s.Baselines {
 		if _, err := parseBaseline(b); err != nil {
 			problems = append(problems, err)
+		}
+		if slices.Contains(s.Baselines[:i], b) {
+			wrong("the baseline %s is there twice", b)
 		}
 	}
 	if len(s.Models) == 0 {
@@ -234,9 +237,12 @@ func (s Setting) Resolve() (Setting, error) {
 			problems = append(problems, fmt.Errorf("lab: model %s: %w", m.Name, err))
 		}
 	}
-	for _, name := range s.Metrics {
+	for i, name := range s.Metrics {
 		if _, err := metric.Named(name); err != nil {
 			problems = append(problems, fmt.Errorf("lab: %w", err))
+		}
+		if slices.Contains(s.Metrics[:i], name) {
+			wrong("the metric %s is there twice", name)
 		}
 	}
 	if len(s.Cases) == 0 {
@@ -290,12 +296,12 @@ func (s Setting) Resolve() (Setting, error) {
 			wrong("a %s anchor needs data sets to take rows from", c.Anchor.Kind)
 		}
 		if len(c.Align) == 0 {
-			wrong("case %q has no alignment", c.Name)
+			wrong("there is no alignment%s", inCase(c.Name))
 		}
 		methods := map[string]bool{}
 		for _, a := range c.Align {
 			if methods[a.Name] {
-				wrong("case %q has the alignment %s twice", c.Name, a.Name)
+				wrong("the alignment %s is there twice%s", a.Name, inCase(c.Name))
 			}
 			methods[a.Name] = true
 		}
@@ -303,9 +309,20 @@ func (s Setting) Resolve() (Setting, error) {
 	return s, errors.Join(problems...)
 }
 
+// inCase says of which case, where it has a name.
+func inCase(name string) string {
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf(", in the case %q", name)
+}
+
 // maxParties bounds c: nobody simulates more, and what is typed by mistake is not
 // allocated.
 const maxParties = 100_000
+
+// maxEpsilon is the largest that package privacy calibrates noise for.
+const maxEpsilon = 1e6
 
 // baseline is one of Setting.Baselines.
 type baseline struct {
@@ -320,9 +337,9 @@ func parseBaseline(name string) (baseline, error) {
 		return baseline{name: name, kind: kind}, nil
 	case has && kind == "dp":
 		eps, err := strconv.ParseFloat(argument, 64)
-		if err == nil && eps > 0 && !math.IsInf(eps, 0) {
+		if err == nil && eps > 0 && eps <= maxEpsilon {
 			return baseline{name, kind, eps}, nil
 		}
 	}
-	return baseline{}, fmt.Errorf("lab: there is no baseline %q, want central, local, fedavg, or dp with its epsilon, as dp:8", name)
+	return baseline{}, fmt.Errorf("lab: there is no baseline %q, want central, local, fedavg, or dp with its epsilon of at most %g, as dp:8", name, float64(maxEpsilon))
 }

@@ -78,6 +78,9 @@ func (s Setting) Trial(ctx context.Context, data *dataset.Data, public map[strin
 	if err != nil {
 		return nil, err
 	}
+	if err := s.fits(data); err != nil {
+		return nil, err
+	}
 	t := &trial{Setting: s, ctx: ctx, data: data, public: public, seed: seed, repeat: repeat, vs: map[string][]*mat.Dense{}}
 	if t.metrics, err = s.metricsFor(data); err != nil {
 		return nil, err

@@ -87,6 +87,9 @@ func Random(from []int, sizes []int, rnd *rand.Rand) (parts [][]int, rest []int,
 // value), into sets of the given sizes: parties that each see one class or a few.
 // If there are more rows than the sizes need, they are drawn at random first.
 func Sorted(y learn.Target, from []int, sizes []int, rnd *rand.Rand) (parts [][]int, rest []int, err error) {
+	if err := enough(from, sizes); err != nil {
+		return nil, nil, err
+	}
 	total := 0
 	for _, s := range sizes {
 		total += s
@@ -300,15 +303,15 @@ func Halves(m int, rnd *rand.Rand) (first, second []int, err error) {
 
 // enough rows for parts of at least one row each.
 func enough(from []int, sizes []int) error {
-	total := 0
+	left := len(from) // not a sum of the sizes, which could overflow
 	for i, size := range sizes {
 		if size < 1 {
 			return fmt.Errorf("split: part %d has %d rows, must have at least 1", i+1, size)
 		}
-		total += size
-	}
-	if total > len(from) {
-		return fmt.Errorf("split: the parts need %d rows, there are %d", total, len(from))
+		if size > left {
+			return fmt.Errorf("split: part %d of %d is to have %d rows, %d of %d are left", i+1, len(sizes), size, left, len(from))
+		}
+		left -= size
 	}
 	return nil
 }

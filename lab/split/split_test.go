@@ -329,10 +329,16 @@ func TestErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		"random":          {call(func() ([][]int, []int, error) { return split.Random(upTo(8), []int{5, 4}, random(1)) }), "the parts need 9 rows, there are 8"},
+		"random": {call(func() ([][]int, []int, error) { return split.Random(upTo(8), []int{5, 4}, random(1)) }), "part 2 of 2 is to have 4 rows, 3 of 8 are left"},
+		"overflow": {call(func() ([][]int, []int, error) {
+			return split.Random(upTo(8), slices.Repeat([]int{1 << 62}, 4), random(1))
+		}), "part 1 of 4 is to have 4611686018427387904 rows, 8 of 8 are left"},
+		"sorted overflow": {call(func() ([][]int, []int, error) {
+			return split.Sorted(y, upTo(8), slices.Repeat([]int{1 << 62}, 4), random(1))
+		}), "part 1 of 4"},
 		"stratified":      {call(func() ([][]int, []int, error) { return split.Stratified(y, upTo(8), []int{5, 0}, random(1)) }), "part 2 has 0 rows, must have at least 1"},
-		"sorted":          {call(func() ([][]int, []int, error) { return split.Sorted(y, upTo(8), []int{9}, random(1)) }), "the parts need 9 rows, there are 8"},
-		"dirichlet":       {call(func() ([][]int, []int, error) { return split.Dirichlet(y, upTo(8), []int{9}, 1, random(1)) }), "the parts need 9 rows, there are 8"},
+		"sorted":          {call(func() ([][]int, []int, error) { return split.Sorted(y, upTo(8), []int{9}, random(1)) }), "part 1 of 1 is to have 9 rows, 8 of 8 are left"},
+		"dirichlet":       {call(func() ([][]int, []int, error) { return split.Dirichlet(y, upTo(8), []int{9}, 1, random(1)) }), "part 1 of 1 is to have 9 rows, 8 of 8 are left"},
 		"alpha":           {call(func() ([][]int, []int, error) { return split.Dirichlet(y, upTo(8), []int{1}, 0, random(1)) }), "alpha is 0"},
 		"alpha NaN":       {call(func() ([][]int, []int, error) { return split.Dirichlet(y, upTo(8), []int{1}, math.NaN(), random(1)) }), "alpha is NaN"},
 		"alpha Inf":       {call(func() ([][]int, []int, error) { return split.Dirichlet(y, upTo(8), []int{1}, math.Inf(1), random(1)) }), "alpha is +Inf"},
