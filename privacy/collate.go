@@ -1,10 +1,8 @@
 package privacy
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -42,7 +40,7 @@ type RankMatch struct {
 // correlation. That the attacker knows which column to sort by is assumed; without it
 // there are 4l orders to try.
 //
-// The cost is O(n m l + n l² + (m + l) n log n) in time and O(n l) numbers of storage.
+// The cost is O(n m l + n l² + (m + l) n) in time and O(n l) numbers of storage.
 func RankMatching(x, z *mat.Dense) ([]RankMatch, error) {
 	if err := checkRows("data", x, "representation", z); err != nil {
 		return nil, err
@@ -65,7 +63,7 @@ func RankMatching(x, z *mat.Dense) ([]RankMatch, error) {
 			}
 		}
 		match := RankMatch{Column: -1, Correlation: row[best], Tolerance: n / 100, Chance: 1 / float64(n)}
-		match.ChanceNear = shareWithin(places{0, n}, places{0, n}, match.Tolerance)
+		match.ChanceNear = shareWithin(places{0, int32(n)}, places{0, int32(n)}, match.Tolerance)
 		if row[best] != 0 {
 			match.Column, match.Component = best%l, best >= l
 			used[best] = true
@@ -91,7 +89,7 @@ func RankMatching(x, z *mat.Dense) ([]RankMatch, error) {
 		for i, p := range placesOf(x, j) {
 			q := orders[column][i]
 			if match.Correlation < 0 {
-				q = places{n - q.to, n - q.from}
+				q = places{int32(n) - q.to, int32(n) - q.from}
 			}
 			match.Exact += shareWithin(p, q, 0)
 			match.Near += shareWithin(p, q, match.Tolerance)
@@ -134,41 +132,11 @@ func withComponents(z *mat.Dense) (*mat.Dense, error) {
 	return both, nil
 }
 
-// places are those from ≤ p < to that a row may have in an order: more than one if its
-// value is not unique.
-type places struct{ from, to int }
-
-// placesOf returns those of every row of x in the increasing order of column j.
-func placesOf(x *mat.Dense, j int) []places {
-	n, _ := x.Dims()
-	type entry struct {
-		value float64
-		row   int
-	}
-	order := make([]entry, n)
-	for i := range order {
-		order[i] = entry{x.At(i, j), i}
-	}
-	slices.SortFunc(order, func(a, b entry) int { return cmp.Compare(a.value, b.value) })
-	p := make([]places, n)
-	for from := 0; from < n; {
-		to := from + 1
-		for to < n && order[to].value == order[from].value {
-			to++
-		}
-		for _, e := range order[from:to] {
-			p[e.row] = places{from, to}
-		}
-		from = to
-	}
-	return p
-}
-
 // shareWithin is the probability that |p − q| ≤ w for p and q that are uniform on a
 // and b and independent.
 func shareWithin(a, b places, w int) float64 {
 	if a.to-a.from == 1 && b.to-b.from == 1 {
-		if d := a.from - b.from; -w <= d && d <= w {
+		if d := int(a.from - b.from); -w <= d && d <= w {
 			return 1
 		}
 		return 0
@@ -187,6 +155,7 @@ func pairsUpTo(a, b places, t int) float64 {
 		}
 		return float64(s+1) * float64(s+2) / 2
 	}
-	s, u, v := t-a.from+b.to-1, a.to-a.from, b.to-b.from
+	u, v := int(a.to-a.from), int(b.to-b.from)
+	s := t + int(b.to-1-a.from)
 	return triangle(s) - triangle(s-u) - triangle(s-v) + triangle(s-u-v)
 }
