@@ -181,30 +181,3 @@ func TestCorrelationsNRI(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkCorrelations(b *testing.B) {
-	src := rand.NewPCG(1, 1)
-	x, z := linalg.Normal(100_000, 200, src), linalg.Normal(100_000, 100, src)
-	b.Run("correlations", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := privacy.Correlations(x, z); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("ranks", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := privacy.RankMatching(x, z); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("dr", func(b *testing.B) {
-		f := linalg.Normal(200, 100, src)
-		for b.Loop() {
-			if _, err := privacy.DR(x, f); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}

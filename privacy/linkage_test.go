@@ -176,13 +176,3 @@ func TestLinkageRefuses(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkLinkage(b *testing.B) {
-	src := rand.NewPCG(1, 1)
-	x, y := linalg.Normal(100_000, 200, src), linalg.Normal(100_000, 200, src)
-	for b.Loop() {
-		if _, err := privacy.Linkage(x, y, 500, rand.NewPCG(1, 1)); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -86,15 +86,7 @@ func maxAbs(x []float64) float64 {
 // rounding although columns are of different units.
 func evened(f *mat.Dense) (*mat.Dense, []float64) {
 	m, l := f.Dims()
-	top, inverse := make([]float64, l), make([]float64, l)
-	for i := range m {
-		for j, v := range f.RawRowView(i) {
-			top[j] = max(top[j], math.Abs(v))
-		}
-	}
-	for j, v := range top {
-		inverse[j] = powerOf2(v)
-	}
+	inverse := columnScales(f)
 	g := mat.NewDense(m, l, nil)
 	for i := range m {
 		to := g.RawRowView(i)
@@ -103,4 +95,21 @@ func evened(f *mat.Dense) (*mat.Dense, []float64) {
 		}
 	}
 	return g, inverse
+}
+
+// columnScales are the powers of 2 that bring the columns of f to magnitudes near 1.
+func columnScales(f *mat.Dense) []float64 {
+	m, l := f.Dims()
+	scales := make([]float64, l)
+	for i := range m {
+		for j, v := range f.RawRowView(i) {
+			if v = math.Abs(v); v > scales[j] {
+				scales[j] = v
+			}
+		}
+	}
+	for j, v := range scales {
+		scales[j] = powerOf2(v)
+	}
+	return scales
 }
