@@ -32,7 +32,7 @@ type RankMatch struct {
 // component of z that has the largest correlation with the feature, in its direction,
 // and the people by the feature. It speaks against an attacker who holds z, without
 // the order of its rows, and a list of people with that feature: the collation that
-// NRI Definition 1 is to prevent (METHODS.md 7). Row i of z is that of row i of x.
+// NRI Definition 1 is to prevent (METHODS.md section 7). Row i of z is that of row i of x.
 //
 // Equal values have no order of their own. They count as their share of all ways to
 // order them: of k people of one age, a shared row whose place is among theirs is

@@ -10,8 +10,8 @@ import (
 )
 
 // The collusion attack: a party and the analyst put together what each of them holds,
-// the anchor A and the images A_j, X̃_j of another party (ODC2 §III, second threat
-// model; MM §2.4). Every party can run it on itself before it sends.
+// the anchor A and the images A_j, X̃_j of another party (ODC1 and ODC2 §II-B; MM §2.3).
+// Every party can run it on itself before it sends.
 
 // RecoverBasis returns the secret basis F (m × l) that maps the anchor a (a × m) to
 // its image (a × l), by least squares:

@@ -12,7 +12,7 @@ import (
 //
 // A value near 1 says that whoever holds z knows that feature up to scale and offset,
 // whatever was mixed into z: NRI §6.2.1 asks for less than 0.4, but compares x with
-// rows that were permuted, which hides any correlation; see METHODS.md 7.
+// rows that were permuted, which hides any correlation; see METHODS.md section 7.
 //
 // The columns are centred and scaled before they are multiplied, block by block, so
 // that neither units nor a large mean cost digits. The cost is O(n m l) in time,

@@ -74,7 +74,7 @@ func DR(x, f *mat.Dense) ([]float64, error) {
 }
 
 // Below returns the rows, from 0 and increasing, whose value is not at least eps, NaN
-// included: those to drop before sending (MM §2.4, down-sampling).
+// included: those to drop before sending (MM §2.3, down-sampling).
 func Below(dr []float64, eps float64) []int {
 	var rows []int
 	for i, d := range dr {
