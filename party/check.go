@@ -10,22 +10,7 @@ import (
 	"concord/table"
 )
 
-// Report holds the figures of a table that a person at the site looks at before
-// anything leaves. They speak of the site's own rows; of them only Rows, Dim
-// and the counts of the labels can be read off what leaves.
-type Report struct {
-	Rows     int     `json:"rows"`
-	People   int     `json:"people"` // different subjects, or rows where the contract names none
-	Features int     `json:"features"`
-	Dim      int     `json:"dim"`               // l
-	Classes  []int   `json:"classes,omitempty"` // rows of each level, in the contract's order
-	Rank     int     `json:"rank,omitempty"`    // directions that the standardised rows span
-	Energy   float64 `json:"energy,omitempty"`  // share of them that the basis keeps, 0 to 1
-	// Exposed are the features that follow a direction of X̃ most closely.
-	Exposed []Exposure `json:"exposed,omitempty"`
-}
-
-// FloorError says which floors of the contract a table does not reach.
+// FloorError says which floors a table does not reach.
 type FloorError struct {
 	Problems []string
 }
@@ -35,26 +20,15 @@ func (e *FloorError) Error() string { return "party: " + strings.Join(e.Problems
 
 // Hint says what can be done.
 func (e *FloorError) Hint() string {
-	return "bring more rows, or ask the analyst for a contract with other floors"
+	return "bring more rows, or do not take part; the contract, this site's policy.yaml and the program each set floors, and the strictest counts"
 }
 
-// Check compares a table with the contract's floors: rows, rows of each class,
-// no feature and no number label with one value only. All problems are reported
+// Check compares a table with the floors: rows, people, rows of each class; and
+// no feature and no number label has one value only. All problems are reported
 // at once: a *FloorError, a *table.Errors, or both joined.
-func Check(c *study.Contract, t *table.Table) (Report, error) {
+func Check(c *study.Contract, t *table.Table, floors Floors) (Report, error) {
 	r := Report{Rows: t.Rows(), People: t.People(), Features: c.M(), Dim: c.Basis.Dim, Classes: t.ClassCounts()}
-	var problems []string
-	if r.Rows < c.Floors.Rows {
-		problems = append(problems, fmt.Sprintf("the table has %d rows, the floor is %d", r.Rows, c.Floors.Rows))
-	}
-	if r.People < c.Floors.People {
-		problems = append(problems, fmt.Sprintf("the table has rows of %d people, the floor is %d", r.People, c.Floors.People))
-	}
-	for k, n := range r.Classes {
-		if n < c.Floors.PerClass {
-			problems = append(problems, fmt.Sprintf("class %q has %d rows, the floor is %d", c.Label.Levels[k], n, c.Floors.PerClass))
-		}
-	}
+	problems := r.counts(c, floors)
 	var columns table.Errors
 	for _, j := range t.Constant() {
 		columns.Problems = append(columns.Problems, t.ColumnError(j,

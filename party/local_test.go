@@ -31,14 +31,14 @@ func TestPrepareNRI(t *testing.T) {
 	for _, kind := range []string{"pca", "svd", "pca-perturbed", "scrambled", "random"} {
 		c := nri(t, "basis: {kind: "+kind+", dim: 2}\n")
 		tab := read(t, c, csv(40, rand.New(rand.NewPCG(1, 2))))
-		one, err := party.Prepare(c, tab, seed(t), basis.NewSource())
+		one, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed(t), basis.NewSource())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if one.Basis != nil {
 			t.Errorf("%s: the basis is still there", kind)
 		}
-		two, err := party.Prepare(c, tab, seed(t), basis.NewSource())
+		two, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed(t), basis.NewSource())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,11 +3,13 @@ package party
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
 	"concord/basis"
+	"concord/privacy"
 	"concord/secret"
 	"concord/study"
 	"concord/table"
@@ -44,33 +46,46 @@ type Contribution struct {
 //
 // Cost: O(n m min(n, m)) for the basis, O((n + a) m l) for the products, and
 // the anchor's generation.
-func Prepare(c *study.Contract, t *table.Table, seed anchor.Seed, src rand.Source) (*Contribution, error) {
-	report, err := Check(c, t)
+func Prepare(c *study.Contract, t *table.Table, floors Floors, seed anchor.Seed, src rand.Source) (*Contribution, error) {
+	report, err := Check(c, t, floors)
 	if err != nil {
 		return nil, err
 	}
+	f, about, kept, err := basisFor(c, t, floors, src)
+	if err != nil {
+		return nil, err
+	}
+	if dropped := t.Rows() - kept.Rows(); dropped > 0 {
+		t = kept
+		defer t.Erase()
+		if report, err = Check(c, t, floors); err != nil {
+			return nil, fmt.Errorf("party: after %d rows were dropped that the basis leaves less than %g of out: %w", dropped, floors.Eps, err)
+		}
+		report.Dropped = dropped
+	}
 	x := permuted(t, rand.New(src))
 	defer x.rows.Erase()
-	f, about, err := newBasis(c.Basis, x.rows, src)
-	if err != nil {
-		return nil, fmt.Errorf("party: %w", err)
-	}
 	report.Rank, report.Energy = about.Rank, about.Energy
 	a, err := anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, seed, c.M())
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
 	defer a.Erase()
-	z := f.Project(x.rows)
-	if report.Exposed, err = exposures(c, x.rows.Reveal(), z); err != nil {
+	z, image := f.Project(x.rows), f.Project(a)
+	report.columns(c, t.X())
+	err = measured{c, x.rows.Reveal(), z, f.Matrix().Reveal(), a.Reveal(), image, src}.attack(&report)
+	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
+	}
+	if err := report.Keeps(c, floors); err != nil {
+		return nil, err
 	}
 	if c.Protocol == "nri" {
 		defer f.Erase()
 	}
 	made := &Contribution{
 		X:      z,
-		A:      f.Project(a),
+		A:      image,
 		Labels: x.labels,
 		Values: x.values,
 		Anchor: seed.ID(),
@@ -80,6 +95,34 @@ func Prepare(c *study.Contract, t *table.Table, seed anchor.Seed, src rand.Sourc
 		made.Basis = f
 	}
 	return made, nil
+}
+
+// basisFor makes the basis, and drops the rows of which it leaves out less than the
+// floor of eps (MM §2.4, down-sampling).
+func basisFor(c *study.Contract, t *table.Table, floors Floors, src rand.Source) (*basis.Basis, basis.Report, *table.Table, error) {
+	x := t.Standardised()
+	defer x.Erase()
+	f, about, err := newBasis(c.Basis, x, src)
+	if err != nil {
+		return nil, about, nil, fmt.Errorf("party: %w", err)
+	}
+	if floors.Eps == 0 {
+		return f, about, t, nil
+	}
+	dr, err := privacy.DR(x.Reveal(), f.Matrix().Reveal())
+	if err != nil {
+		return nil, about, nil, fmt.Errorf("party: %w", err)
+	}
+	if drop := privacy.Below(dr, floors.Eps); len(drop) > 0 {
+		keep := make([]int, 0, len(dr)-len(drop))
+		for i := range dr {
+			if _, dropped := slices.BinarySearch(drop, i); !dropped {
+				keep = append(keep, i)
+			}
+		}
+		t = t.Subset(keep)
+	}
+	return f, about, t, nil
 }
 
 // newBasis makes the contract's kind of basis. All directions are mixed by a Haar

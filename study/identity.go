@@ -221,8 +221,9 @@ func (id *Identity) Format(f fmt.State, _ rune) { fmt.Fprint(f, id.String()) }
 // MarshalJSON refuses: see [Identity.EncodeSecret].
 func (id *Identity) MarshalJSON() ([]byte, error) { return nil, secret.ErrEncode }
 
-// NewIdentity makes all keys from the operating system's entropy.
-func NewIdentity(role Role, name string) (*Identity, error) {
+// NewIdentity makes all keys from the operating system's entropy. approver is the
+// public key of another person who approves, or nil.
+func NewIdentity(role Role, name string, approver ed25519.PublicKey) (*Identity, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
@@ -240,7 +241,7 @@ func NewIdentity(role Role, name string) (*Identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("study: TLS key: %w", err)
 	}
-	return newIdentity(role, name, &privateKeys{signing: seed, age: recipient, mask: mask.Bytes(), tls: tlsKey}, nil)
+	return newIdentity(role, name, &privateKeys{signing: seed, age: recipient, mask: mask.Bytes(), tls: tlsKey}, approver)
 }
 
 // newIdentity signs the statement that follows from the keys.

@@ -14,7 +14,7 @@ import (
 
 func identity(t testing.TB, role study.Role, name string) *study.Identity {
 	t.Helper()
-	id, err := study.NewIdentity(role, name)
+	id, err := study.NewIdentity(role, name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -248,6 +248,17 @@ func (n *yamlNode) integer(dst *int) error {
 }
 
 // list calls f for every item of a sequence; an absent value has none.
+func (n *yamlNode) boolean(dst *bool) error {
+	if n == nil {
+		return nil
+	}
+	if n.kind != yamlScalar || n.quoted || n.text != "true" && n.text != "false" {
+		return n.errAt("must be true or false, got %q", n.text)
+	}
+	*dst = n.text == "true"
+	return nil
+}
+
 func (n *yamlNode) list(f func(*yamlNode) error) error {
 	if n == nil {
 		return nil

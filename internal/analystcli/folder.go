@@ -37,7 +37,7 @@ func (f *folder) create(name string, cfg config) (*study.Identity, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	id, err := study.NewIdentity(study.RoleAnalyst, name)
+	id, err := study.NewIdentity(study.RoleAnalyst, name, nil)
 	if err != nil {
 		return nil, err
 	}

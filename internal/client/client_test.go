@@ -16,11 +16,11 @@ import (
 // hostile is a server that holds the analyst's key and answers as it likes.
 func hostile(t *testing.T, answer http.HandlerFunc) *client.Client {
 	t.Helper()
-	analyst, err := study.NewIdentity(study.RoleAnalyst, "Analyst")
+	analyst, err := study.NewIdentity(study.RoleAnalyst, "Analyst", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	party, err := study.NewIdentity(study.RoleParty, "Party")
+	party, err := study.NewIdentity(study.RoleParty, "Party", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,13 @@ type Options struct {
 	Verbose bool   // show what every command prints
 }
 
+// policyFile lets the demonstration approve without asking; in a study a person says
+// yes.
+const (
+	policyFile = "policy.yaml"
+	policyYAML = "name: demo\nfloors: {rows: 20, per_class: 5}\napprove: true\n"
+)
+
 // marker names the file by which a demo's folder is recognised and may be
 // replaced.
 const marker = ".concord-demo"
@@ -126,6 +133,9 @@ func (d *demo) writeData() error {
 	if err := d.data.write(filepath.Join(d.Dir, "new-patients.csv"), d.test); err != nil {
 		return err
 	}
+	if err := os.WriteFile(filepath.Join(d.Dir, policyFile), []byte(policyYAML), 0o644); err != nil {
+		return err
+	}
 	yaml := d.yaml()
 	if err := os.WriteFile(filepath.Join(d.Dir, "study.yaml"), []byte(yaml), 0o644); err != nil {
 		return err
@@ -211,8 +221,8 @@ func (d *demo) visits(ctx context.Context, invites []string) error {
 	if err := d.untilDone(ctx, "sync"); err != nil {
 		return err
 	}
-	d.say("contribute  each projects its rows with a secret basis; a person reviews and approves; it is sealed and sent")
-	for _, args := range [][]string{{"prepare", "data.csv"}, {"review"}, {"approve", "--yes"}, {"send"}} {
+	d.say("contribute  each projects its rows with a secret basis, reviews, approves by a written policy, seals and sends")
+	for _, args := range [][]string{{"prepare", "data.csv"}, {"review"}, {"approve", "--policy", filepath.Join(d.Dir, policyFile)}, {"send"}} {
 		args := args
 		if err := d.everyParty(ctx, func(i int) []string {
 			if args[0] == "prepare" {

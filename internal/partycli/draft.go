@@ -2,6 +2,7 @@ package partycli
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -117,10 +118,22 @@ func (v *visit) loadDraft(kind string) (*bundle.Manifest, []bundle.Source, error
 	return m, sources, nil
 }
 
-// approveDraft signs a yes to exactly this manifest.
-func (v *visit) approveDraft(kind string, m *bundle.Manifest) error {
-	approval, err := bundle.Approve(m.Encode(), v.id.SigningKey(), bundle.PolicyPerson, time.Now())
+// approveDraft signs a yes to exactly this manifest with the approver's key, by a
+// person or the named policy, and logs it.
+func (v *visit) approveDraft(kind string, m *bundle.Manifest, key ed25519.PrivateKey, policy string) error {
+	approval, err := bundle.Approve(m.Encode(), key, policy, time.Now())
 	if err != nil {
+		return err
+	}
+	if err := approval.Verify(m.Hash(), v.id.Statement.Approver()); err != nil {
+		return err
+	}
+	by := "a person"
+	if policy != bundle.PolicyPerson {
+		by = "policy " + policy
+	}
+	line := fmt.Sprintf("%s %s %s approved by %s", approval.Time.Format(time.RFC3339), kind, m.Hash(), by)
+	if err := v.site.LogApproval(line); err != nil {
 		return err
 	}
 	return durable.WriteFile(v.site.Leaves(kind, approvalFile), approval.Encode(), draftPerm)

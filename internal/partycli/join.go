@@ -2,6 +2,7 @@ package partycli
 
 import (
 	"context"
+	"crypto/ed25519"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,7 @@ import (
 )
 
 func (p *program) joinCommand() *cobra.Command {
-	var name string
+	var name, approver string
 	cmd := &cobra.Command{
 		Use:   "join INVITE --name NAME",
 		Short: "Make this site's keys and join a study",
@@ -20,20 +21,27 @@ func (p *program) joinCommand() *cobra.Command {
 it is the analyst's, and sends this site's identity statement: its name and
 public keys. No data leaves. The contract comes back and is shown.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return p.join(cmd.Context(), args[0], name) },
+		RunE: func(cmd *cobra.Command, args []string) error { return p.join(cmd.Context(), args[0], name, approver) },
 	}
 	cmd.Flags().StringVar(&name, "name", "", "what people call this site; stands in every roster")
+	cmd.Flags().StringVar(&approver, "approver", "", "public key of another person who approves what leaves (concord approver new)")
 	cmd.MarkFlagRequired("name")
 	return cmd
 }
 
-func (p *program) join(ctx context.Context, line, name string) error {
+func (p *program) join(ctx context.Context, line, name, approver string) error {
 	invite, err := study.ParseInvite(line)
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
 	if err := study.CheckName(name); err != nil {
 		return &cli.UsageError{Err: err}
+	}
+	var key ed25519.PublicKey
+	if approver != "" {
+		if key, err = study.ParseApprover(approver); err != nil {
+			return &cli.UsageError{Err: err}
+		}
 	}
 	s, err := site.New(p.dir)
 	if err != nil {
@@ -44,7 +52,7 @@ func (p *program) join(ctx context.Context, line, name string) error {
 		return err
 	}
 	defer unlock()
-	id, err := s.Enrol(name)
+	id, err := s.Enrol(name, key)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"filippo.io/age"
 	"github.com/spf13/cobra"
@@ -34,7 +37,11 @@ func (p *program) checkCommand() *cobra.Command {
 				return err
 			}
 			defer t.Erase()
-			report, err := party.Check(v.contract, t)
+			floors, err := v.floors()
+			if err != nil {
+				return err
+			}
+			report, err := party.Check(v.contract, t, floors)
 			p.printReport(v, report)
 			if err != nil {
 				return err
@@ -96,7 +103,11 @@ func (p *program) prepare(path string, again bool) error {
 	if err := from.unchanged(); err != nil {
 		return err
 	}
-	made, err := party.Prepare(v.contract, t, seed, basis.NewSource())
+	floors, err := v.floors()
+	if err != nil {
+		return err
+	}
+	made, err := party.Prepare(v.contract, t, floors, seed, basis.NewSource())
 	if err != nil {
 		return err
 	}
@@ -173,11 +184,59 @@ func (p *program) printReport(v *visit, r party.Report) {
 	for k, n := range r.Classes {
 		p.printf("  %s %s: %d rows\n", v.contract.Label.Name, v.contract.Label.Levels[k], n)
 	}
-	for _, e := range r.Exposed {
-		p.printf("  %s follows one direction of X with a correlation of %.2f\n", e.Feature, e.Correlation)
+	if r.Dropped > 0 {
+		p.printf("  %d rows were dropped, of which the basis leaves out too little\n", r.Dropped)
 	}
 	if r.Rank > 0 {
 		p.printf("a secret %s basis of %d columns keeps %.1f %% of the rows' variation (rank %d)\n",
 			v.contract.Basis.Kind, r.Dim, 100*r.Energy, r.Rank)
 	}
+	p.printFindings(r)
+}
+
+// printFindings says what the report found, by whom it speaks against.
+func (p *program) printFindings(r party.Report) {
+	var order []string
+	by := map[string][]party.Finding{}
+	for _, f := range r.Findings {
+		if by[f.Against] == nil {
+			order = append(order, f.Against)
+		}
+		by[f.Against] = append(by[f.Against], f)
+	}
+	for _, against := range order {
+		p.printf("\nagainst %s:\n", against)
+		for _, f := range by[against] {
+			mark := "-"
+			if f.Warn {
+				mark = "!"
+			}
+			p.printf("%s\n", wrapped(mark+" "+f.Text, 2, 100))
+		}
+	}
+	if slices.ContainsFunc(r.Findings, func(f party.Finding) bool { return f.Warn }) {
+		p.printf("\n! marks what to think about before saying yes\n")
+	}
+}
+
+// wrapped breaks text into lines of at most width characters; those after the first
+// are indented.
+func wrapped(text string, indent, width int) string {
+	var b strings.Builder
+	at := 0
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case at+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			at = indent
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	return b.String()
 }

@@ -1,9 +1,7 @@
 package partycli
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -11,7 +9,6 @@ import (
 
 	"concord/bundle"
 	"concord/internal/cli"
-	"concord/party"
 )
 
 func (p *program) reviewCommand() *cobra.Command {
@@ -36,13 +33,9 @@ func (p *program) review() error {
 		return err
 	}
 	p.printDraft(v, m)
-	b, err := os.ReadFile(v.site.Stays(bundle.KindContribution, reportFile))
+	r, err := v.report()
 	if err != nil {
 		return err
-	}
-	var r party.Report
-	if err := json.Unmarshal(b, &r); err != nil {
-		return fmt.Errorf("%s: %w", v.site.Stays(bundle.KindContribution, reportFile), err)
 	}
 	p.printReport(v, r)
 	p.printf(`
@@ -107,22 +100,32 @@ func shape(lengths []int) string {
 }
 
 func (p *program) approveCommand() *cobra.Command {
-	var yes bool
+	var opt approveOptions
 	cmd := &cobra.Command{
 		Use:   "approve [MANIFEST]",
 		Short: "Say yes to exactly what review shows",
 		Long: `Signs the manifest that review shows: these files, with these hashes, to these
 recipients. Whatever is changed afterwards is not sent. Asks for a yes, unless
-the first 12 or more digits of the manifest are given, as review prints them, or
---yes.`,
+the first 12 or more digits of the manifest are given, as review prints them.
+
+Without a person a program approves by a written policy only: --policy names the
+file, which must say approve: true, and every figure must keep its floors. The
+approval then carries the policy's name, here and at the analyst. Every approval
+is noted in approvals.log.
+
+Where this site joined with an approver's key, that person approves: --key names
+the file with the private key.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return p.approve(strings.Join(args, ""), yes) },
+		RunE: func(_ *cobra.Command, args []string) error { return p.approve(strings.Join(args, ""), opt) },
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().StringVar(&opt.policy, "policy", "", "approve by this policy file, without a person")
+	cmd.Flags().StringVar(&opt.key, "key", "", "the approver's private key, where this site joined with an approver")
 	return cmd
 }
 
-func (p *program) approve(digits string, yes bool) error {
+type approveOptions struct{ policy, key string }
+
+func (p *program) approve(digits string, opt approveOptions) error {
 	v, unlock, err := p.changeConfirmed()
 	if err != nil {
 		return err
@@ -139,13 +142,23 @@ func (p *program) approve(digits string, yes bool) error {
 	if err := v.sourceUnchanged(); err != nil {
 		return err
 	}
-	hash := m.Hash().String()
+	key, err := v.approverKey(opt.key)
+	if err != nil {
+		return err
+	}
+	hash, by := m.Hash().String(), bundle.PolicyPerson
 	switch {
+	case digits != "" && opt.policy != "":
+		return cli.Usagef("give digits, which a person has seen, or a policy, not both")
+	case opt.policy != "":
+		if by, err = v.policyAllows(opt.policy); err != nil {
+			return err
+		}
 	case digits != "" && len(digits) < 12:
 		return cli.Usagef("give at least 12 digits of the manifest, or none")
 	case digits != "" && !strings.HasPrefix(hash, digits):
 		return fmt.Errorf("the prepared contribution is not %s; it is %s: review it again", digits, m.Hash().Short())
-	case digits == "" && !yes:
+	case digits == "":
 		p.printDraft(v, m)
 		p.printf("type yes to approve that these files leave: ")
 		answer, _ := p.in.ReadString('\n')
@@ -153,8 +166,11 @@ func (p *program) approve(digits string, yes bool) error {
 			return fmt.Errorf("not approved; nothing has left")
 		}
 	}
-	if err := v.approveDraft(bundle.KindContribution, m); err != nil {
+	if err := v.approveDraft(bundle.KindContribution, m, key, by); err != nil {
 		return err
+	}
+	if by != bundle.PolicyPerson {
+		p.printf("approved by policy %q, without a person; noted in %s\n", by, v.site.Path("approvals.log"))
 	}
 	p.printf("approved %s\nnext: concord send\n", m.Hash().Short())
 	return nil

@@ -21,7 +21,7 @@ func (p *program) rosterCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.showRoster(cmd.Context()) },
 	}
-	var phrase string
+	var phrase, keyFile string
 	confirm := &cobra.Command{
 		Use:   "confirm",
 		Short: "Confirm the roster and the contract after comparing the phrase",
@@ -33,9 +33,10 @@ anchor seed, sealed to the other parties. They say nothing about any data.
 The phrase is typed as the others read it out: case does not matter and four
 letters of a word are enough.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.confirmRoster(cmd.Context(), phrase) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.confirmRoster(cmd.Context(), phrase, keyFile) },
 	}
 	confirm.Flags().StringVar(&phrase, "phrase", "", "the 12 words, instead of typing them when asked")
+	confirm.Flags().StringVar(&keyFile, "key", "", "the approver's private key, where this site joined with an approver")
 	confirm.Example = `  concord roster confirm --phrase "twelve words as they were read out ..."`
 	cmd.AddCommand(confirm)
 	return cmd
@@ -121,7 +122,7 @@ func (v *visit) fetchRosterFrom(ctx context.Context, c *client.Client) (*study.R
 	return roster, answer, nil
 }
 
-func (p *program) confirmRoster(ctx context.Context, typed string) error {
+func (p *program) confirmRoster(ctx context.Context, typed, keyFile string) error {
 	v, unlock, err := p.change()
 	if err != nil {
 		return err
@@ -130,6 +131,10 @@ func (p *program) confirmRoster(ctx context.Context, typed string) error {
 	if v.roster != nil {
 		p.printf("the roster was confirmed here already\n")
 		return v.sendConfirmation(ctx)
+	}
+	key, err := v.approverKey(keyFile)
+	if err != nil {
+		return err
 	}
 	roster, err := v.fetchRoster(ctx)
 	if err != nil {
@@ -148,7 +153,7 @@ func (p *program) confirmRoster(ctx context.Context, typed string) error {
 			"if it was typed as the others read it out, they see another roster or contract: tell them, and the analyst")
 	}
 	v.roster, v.epoch = roster, epoch
-	if err := p.draftSetup(v); err != nil {
+	if err := p.draftSetup(v, key); err != nil {
 		return err
 	}
 	if err := v.site.PutRoster(roster, study.Confirm(v.id, v.study, epoch)); err != nil {

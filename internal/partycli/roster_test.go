@@ -17,11 +17,11 @@ import (
 // TestRosterNumber: a server that once names another roster number than the
 // first cannot make a site confirm what it could not load again.
 func TestRosterNumber(t *testing.T) {
-	analyst, err := study.NewIdentity(study.RoleAnalyst, "Analyst")
+	analyst, err := study.NewIdentity(study.RoleAnalyst, "Analyst", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := study.NewIdentity(study.RoleParty, "East")
+	other, err := study.NewIdentity(study.RoleParty, "East", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

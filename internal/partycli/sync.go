@@ -2,6 +2,7 @@ package partycli
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -75,11 +76,11 @@ func (p *program) sync(ctx context.Context) error {
 
 // draftSetup draws this site's share of the anchor seed and approves sending it
 // to the other parties; confirming the roster is the person's yes to that.
-func (p *program) draftSetup(v *visit) error {
+func (p *program) draftSetup(v *visit, key ed25519.PrivateKey) error {
 	if v.site.Has(bundle.KindSetup) {
 		// An interrupted confirm: the share is kept if it is for this roster.
 		if m, _, err := v.loadDraft(bundle.KindSetup); err == nil && m.Epoch == v.epoch {
-			return v.approveDraft(bundle.KindSetup, m)
+			return v.approveDraft(bundle.KindSetup, m, key, bundle.PolicyPerson)
 		}
 	}
 	entropy := make([]byte, anchor.EntropySize)
@@ -91,7 +92,7 @@ func (p *program) draftSetup(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.approveDraft(bundle.KindSetup, m)
+	return v.approveDraft(bundle.KindSetup, m, key, bundle.PolicyPerson)
 }
 
 // setup sends this site's share and derives the seed once all shares are in.

@@ -12,7 +12,9 @@
 //	setup/               this site's share of the anchor seed      0600, and its manifest
 //	anchor.secret        the anchor seed, once all shares are in   0600
 //	contribution/leaves/ manifest.json X.npy A.npy Y.npy exactly as they would leave, approval.json
-//	contribution/stays/  basis.secret (0600), report.json
+//	contribution/stays/  basis.secret (0600; none under nri), report.json, source.json
+//	policy.yaml          this site's own floors, if people here wrote one
+//	approvals.log        every approval given here, by whom or what
 //	outbox/              sealed bundles, exactly as sent
 //	receipts/            the analyst's signed receipts
 //	inbox/               sealed bundles as received
@@ -25,6 +27,8 @@
 package site
 
 import (
+	"bytes"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,6 +64,8 @@ const (
 	inboxDir         = "inbox"
 	lockFile         = "lock"
 	triedFile        = "join-tried"
+	approvalsFile    = "approvals.log"
+	PolicyFile       = "policy.yaml"
 	ModelFile        = "model.onnx"
 	MetricsFile      = "metrics.json"
 )
@@ -103,18 +109,21 @@ func New(dir string) (*Site, error) {
 }
 
 // Enrol makes the site's identity, or returns the stored one if joining was
-// interrupted. The site must be locked.
-func (s *Site) Enrol(name string) (*study.Identity, error) {
+// interrupted. approver is the public key of the person who approves there, or nil
+// for whoever holds the site's keys. The site must be locked.
+func (s *Site) Enrol(name string, approver ed25519.PublicKey) (*study.Identity, error) {
 	switch id, err := s.Identity(); {
-	case err == nil && id.Statement.Name == name:
+	case err == nil && id.Statement.Name == name && bytes.Equal(id.Statement.ApproverKey, approver):
 		return id, nil
+	case err == nil && id.Statement.Name == name && (s.Joined() || s.has(triedFile)):
+		return nil, fmt.Errorf("%q has joined, or may have, with another approver; that cannot be changed in this study", name)
 	case err == nil && (s.Joined() || s.has(triedFile)):
 		return nil, fmt.Errorf("the folder %s belongs to %q, which has joined or may have; repeat that name, or take another folder for %q", s.Dir, id.Statement.Name, name)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
 	// No identity yet, or one under another name that no server has seen.
-	id, err := study.NewIdentity(study.RoleParty, name)
+	id, err := study.NewIdentity(study.RoleParty, name, approver)
 	if err != nil {
 		return nil, err
 	}
@@ -415,6 +424,33 @@ func (s *Site) Outbox(kind string) string { return s.path(outboxDir, kind+".bund
 // Inbox is the path of a received bundle.
 func (s *Site) Inbox(kind string, sender study.Hash) string {
 	return s.path(inboxDir, kind+"-"+sender.String()+".bundle")
+}
+
+// Policy loads the site's policy.yaml; nil if there is none. One that cannot be read
+// is an error: it may be stricter than anything else.
+func (s *Site) Policy() (*study.Policy, error) {
+	b, err := os.ReadFile(s.path(PolicyFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := study.ParsePolicy(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.path(PolicyFile), err)
+	}
+	return p, nil
+}
+
+// LogApproval adds a line to approvals.log and makes it durable.
+func (s *Site) LogApproval(line string) error {
+	f, err := os.OpenFile(s.path(approvalsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, filePerm)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(line + "\n")
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // PutReceipt stores the receipt for the bundle of one kind.

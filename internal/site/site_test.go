@@ -33,11 +33,11 @@ func locked(t *testing.T, dir string) *site.Site {
 // afterwards, whatever came back.
 func TestEnrol(t *testing.T) {
 	s := locked(t, t.TempDir())
-	first, err := s.Enrol("Nort")
+	first, err := s.Enrol("Nort", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.Enrol("North")
+	second, err := s.Enrol("North", nil)
 	if err != nil {
 		t.Fatalf("correcting the name before any join: %v", err)
 	}
@@ -47,11 +47,11 @@ func TestEnrol(t *testing.T) {
 	if err := s.PutTried(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.Enrol("North")
+	again, err := s.Enrol("North", nil)
 	if err != nil || again.Statement.Fingerprint() != second.Statement.Fingerprint() {
 		t.Errorf("the same name again gives %v, %v; want the stored identity", again, err)
 	}
-	if _, err := s.Enrol("South"); err == nil || !strings.Contains(err.Error(), `belongs to "North"`) {
+	if _, err := s.Enrol("South", nil); err == nil || !strings.Contains(err.Error(), `belongs to "North"`) {
 		t.Errorf("another name after a tried join = %v, want a refusal", err)
 	}
 	for _, name := range []string{"identity.secret", ".gitignore"} {
@@ -87,7 +87,7 @@ func TestOneCommandAtATime(t *testing.T) {
 // system left there does not matter, a changed one does.
 func TestRoster(t *testing.T) {
 	s := locked(t, t.TempDir())
-	id, err := s.Enrol("North")
+	id, err := s.Enrol("North", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestRoster(t *testing.T) {
 		role study.Role
 		name string
 	}{{study.RoleParty, "East"}, {study.RoleAnalyst, "Analyst"}} {
-		other, err := study.NewIdentity(who.role, who.name)
+		other, err := study.NewIdentity(who.role, who.name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestRoster(t *testing.T) {
 // TestCloseSetup: with the model the seed goes, and every share it came from.
 func TestCloseSetup(t *testing.T) {
 	s := locked(t, t.TempDir())
-	if _, err := s.Enrol("North"); err != nil {
+	if _, err := s.Enrol("North", nil); err != nil {
 		t.Fatal(err)
 	}
 	seed, err := anchor.SeedFromBytes(secret.NewBytes([]byte("0123456789abcdef0123456789abcdef")))

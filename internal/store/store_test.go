@@ -28,7 +28,7 @@ func open(t *testing.T, dir string) *store.Store {
 
 func statement(t *testing.T, role study.Role, name string) *study.Statement {
 	t.Helper()
-	id, err := study.NewIdentity(role, name)
+	id, err := study.NewIdentity(role, name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

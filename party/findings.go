@@ -1,0 +1,232 @@
+package party
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/privacy"
+	"concord/secret"
+	"concord/study"
+)
+
+// Whom a finding speaks against: who would have to do what it measures.
+const (
+	againstColluders = "the analyst together with any one party"
+	againstAnalyst   = "the analyst alone"
+	againstKnower    = "an analyst who knows some of the people"
+	againstReaders   = "anybody who reads the rows or labels that leave"
+)
+
+// Finding is one figure for the person who approves, with what it means.
+type Finding struct {
+	// Name is short and stays the same between versions.
+	Name string `json:"name"`
+	// Against says who would have to do it.
+	Against string `json:"against"`
+	// Value is the figure that Text explains.
+	Value float64 `json:"value"`
+	// Text is one sentence.
+	Text string `json:"text"`
+	// Warn says that somebody should think before saying yes.
+	Warn bool `json:"warn,omitempty"`
+}
+
+// measured is what the attacks run on: all of it in the order of what leaves.
+type measured struct {
+	contract *study.Contract
+	x        *mat.Dense // standardised rows (n × m)
+	z        *mat.Dense // X̃ (n × l)
+	f        *mat.Dense // F (m × l)
+	a, image *mat.Dense // A (a × m) and Ã (a × l)
+	src      rand.Source
+}
+
+const (
+	// linkedGuesses is how many reconstructed rows are compared with all true ones.
+	linkedGuesses = 500
+	// knownRepeats is how often rows are drawn that somebody knows.
+	knownRepeats = 3
+	// warnLinked is the share of people whose reconstructed row is nearest to their
+	// own from which on a person is warned.
+	warnLinked = 0.5
+	// warnCorrelation is the correlation of one feature with a direction of X̃ from
+	// which on a person is warned: at .95 sorting by it sorts people nearly by the
+	// feature.
+	warnCorrelation = 0.95
+)
+
+// attack runs the attacks of METHODS.md section 7 on the party's own rows and adds what
+// they give to r.
+//
+// Cost: O(n m l + (n + m) l² + m²(m + l)), and samples of rows for what is quadratic in n.
+func (q measured) attack(r *Report) error {
+	add := func(name, against string, value float64, warn bool, format string, args ...any) {
+		r.Findings = append(r.Findings, Finding{name, against, value, fmt.Sprintf(format, args...), warn})
+	}
+	n, m := q.x.Dims()
+	_, l := q.z.Dims()
+
+	// What F leaves out of each row.
+	dr, err := privacy.DR(q.x, q.f)
+	if err != nil {
+		return err
+	}
+	slices.Sort(dr)
+	add("eps-dr", againstColluders, dr[0], dr[0] < 0.05,
+		"the basis leaves out at least %.3f of every row's length (half of the rows: %.3f or more), so who undoes the projection stays that far from a row", dr[0], dr[n/2])
+	add("dimension", againstColluders, float64(l)/float64(m), float64(l) > 0.9*float64(m),
+		"%d of %d directions leave (the rows span %d): what the other %d hold is what the projection protects", l, m, r.Rank, m-l)
+
+	if err := q.collude(r, add); err != nil {
+		return err
+	}
+	if err := q.known(add); err != nil {
+		return err
+	}
+	return q.collate(r, add)
+}
+
+type adder func(name, against string, value float64, warn bool, format string, args ...any)
+
+// collude recovers F from the anchor and its image, as the analyst and one party can
+// together, and reconstructs the rows.
+func (q measured) collude(r *Report, add adder) error {
+	f, err := privacy.RecoverBasis(q.a, q.image)
+	if err != nil {
+		return err
+	}
+	defer f.Zero()
+	guess, err := privacy.Reconstruct(q.z, f)
+	if err != nil {
+		return err
+	}
+	defer guess.Zero()
+	errs, err := privacy.Compare(q.x, guess)
+	if err != nil {
+		return err
+	}
+	link, err := privacy.Linkage(q.x, guess, linkedGuesses, q.src)
+	if err != nil {
+		return err
+	}
+	r.Linked = link.Rate
+	for j, e := range errs.Features {
+		if !e.Constant {
+			r.Reconstructed = append(r.Reconstructed, FeatureRatio{q.contract.Features[j].Name, e.Ratio})
+		}
+	}
+	slices.SortStableFunc(r.Reconstructed, func(a, b FeatureRatio) int { return compare(a.Ratio, b.Ratio) })
+	add("reconstruction", againstColluders, errs.Unexplained, errs.Unexplained < 0.1,
+		"rows reconstructed by undoing the projection leave %.3f of the variation unexplained (0 is exact, 1 as good as guessing the mean for everybody)%s",
+		errs.Unexplained, bestKnown(r.Reconstructed))
+	add("reconstruction-row", againstColluders, errs.Rows.Min, errs.Rows.Under10 > 0.1,
+		"the best reconstructed row is %.3f of its distance from the mean off, half of the rows less than %.3f; %.0f %% are within a tenth", errs.Rows.Min, errs.Rows.Median, 100*errs.Rows.Under10)
+	add("linkage", againstColluders, link.Rate, link.Rate > warnLinked,
+		"%.1f %% of the reconstructed rows are nearest to the very person they came from, among %d rows (by chance %.2g %%)", 100*link.Rate, link.Rows, 100*link.Chance)
+	return nil
+}
+
+// bestKnown names up to three features that come back best.
+func bestKnown(ratios []FeatureRatio) string {
+	var names []string
+	for _, f := range ratios[:min(3, len(ratios))] {
+		names = append(names, fmt.Sprintf("%s %.2f", f.Feature, f.Ratio))
+	}
+	if names == nil {
+		return ""
+	}
+	return "; best known, in units of their deviation: " + strings.Join(names, ", ")
+}
+
+// known lets the analyst know some rows and which images are theirs.
+func (q measured) known(add adder) error {
+	n, _ := q.x.Dims()
+	_, l := q.z.Dims()
+	var ks []int
+	for _, k := range []int{l, 2 * l} {
+		if k < n {
+			ks = append(ks, k)
+		}
+	}
+	if ks == nil {
+		return nil
+	}
+	gains, err := privacy.KnownRows(q.x, q.z, ks, knownRepeats, q.src)
+	if err != nil {
+		return err
+	}
+	linked := ""
+	if q.contract.Protocol == "nri" {
+		linked = " (under nri they must first find which rows those are)"
+	}
+	for _, g := range gains {
+		add(fmt.Sprintf("known-rows-%d", g.Knows), againstKnower, g.Error, g.Error < 0.5*g.Trivial,
+			"who knows %d people's rows and which shared rows are theirs%s reads the others with an error of %.2f of their size, where the mean for everybody has %.2f",
+			g.Knows, linked, g.Error, g.Trivial)
+	}
+	return nil
+}
+
+// collate sorts shared rows by a column, and people by a feature.
+func (q measured) collate(r *Report, add adder) error {
+	matches, err := privacy.RankMatching(q.x, q.z)
+	if err != nil {
+		return err
+	}
+	for j, match := range matches {
+		if match.Column >= 0 {
+			r.Exposed = append(r.Exposed, Exposure{q.contract.Features[j].Name, abs(match.Correlation), match.Near, match.ChanceNear})
+		}
+	}
+	slices.SortStableFunc(r.Exposed, func(a, b Exposure) int { return compare(b.Correlation, a.Correlation) })
+	r.Exposed = r.Exposed[:min(3, len(r.Exposed))]
+	if len(r.Exposed) == 0 {
+		return nil
+	}
+	worst := r.Exposed[0]
+	add("collation", againstAnalyst, worst.Correlation, worst.Correlation > warnCorrelation,
+		"%s follows one direction of the shared rows with a correlation of %.2f: sorted by it, %.0f %% of the rows stand within 1 %% of their person's place by %s (by chance %.0f %%), "+
+			"whatever the order they came in", worst.Feature, worst.Correlation, 100*worst.Near, worst.Feature, 100*worst.Chance)
+	return nil
+}
+
+// columns says what single columns and labels give away by themselves.
+func (r *Report) columns(c *study.Contract, x secret.Matrix) {
+	n, m := x.Dims()
+	var unique []string
+	values := make([]float64, n)
+	for j := range m {
+		mat.Col(values, j, x.Reveal())
+		slices.Sort(values)
+		whole := !slices.ContainsFunc(values, func(v float64) bool { return v != float64(int64(v)) })
+		if len(slices.Compact(values)) == n && n > 20 && whole {
+			unique = append(unique, c.Features[j].Name)
+		}
+	}
+	if unique != nil {
+		r.Findings = append(r.Findings, Finding{"unique-columns", againstColluders, float64(len(unique)),
+			"whole numbers that are different in every row look like identifiers, not measurements: " + strings.Join(unique, ", "), true})
+	}
+	for k, count := range r.Classes {
+		if count > 0 && count < 10 {
+			r.Findings = append(r.Findings, Finding{"rare-label", againstReaders, float64(count),
+				fmt.Sprintf("only %d rows have the label %s, which leaves as it is: who knows who has it here knows their rows among %d", count, c.Label.Levels[k], count), true})
+		}
+	}
+}
+
+func compare(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func abs(v float64) float64 { return max(v, -v) }

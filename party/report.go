@@ -1,0 +1,76 @@
+package party
+
+import (
+	"fmt"
+
+	"concord/study"
+)
+
+// Report holds the figures of a table that a person at the site looks at before
+// anything leaves. They speak of the site's own rows and stay there; of them only
+// Rows, Dim and the counts of the labels can be read off what leaves.
+type Report struct {
+	Rows     int     `json:"rows"`
+	Dropped  int     `json:"dropped,omitempty"` // rows that the floor of eps keeps back
+	People   int     `json:"people"`            // different subjects, or rows where the contract names none
+	Features int     `json:"features"`
+	Dim      int     `json:"dim"`               // l
+	Classes  []int   `json:"classes,omitempty"` // rows of each level, in the contract's order
+	Rank     int     `json:"rank,omitempty"`    // directions that the standardised rows span
+	Energy   float64 `json:"energy,omitempty"`  // share of them that the basis keeps, 0 to 1
+	// Exposed are the features that follow a direction of X̃ most closely.
+	Exposed []Exposure `json:"exposed,omitempty"`
+	// Reconstructed has for every feature how well it comes back when the analyst and
+	// one party undo the projection, the best known first.
+	Reconstructed []FeatureRatio `json:"reconstructed,omitempty"`
+	// Linked is the share of people whose row, so reconstructed, is nearest to theirs.
+	Linked float64 `json:"linked,omitempty"`
+	// Findings are the figures in words.
+	Findings []Finding `json:"findings,omitempty"`
+}
+
+// Exposure says how closely one feature follows a direction of what leaves.
+type Exposure struct {
+	Feature string `json:"feature"`
+	// Correlation is the largest |Pearson correlation| of the feature with a column or
+	// principal component of X̃, matched by person: 0 nothing, 1 everything.
+	Correlation float64 `json:"correlation"`
+	// Near is the share of rows that find their person to 1% of all places when both
+	// are sorted, Chance that of a random order.
+	Near   float64 `json:"near"`
+	Chance float64 `json:"chance"`
+}
+
+// FeatureRatio is the error of a reconstructed feature in units of its deviation: 0 is
+// exact, 1 as good as guessing the mean.
+type FeatureRatio struct {
+	Feature string  `json:"feature"`
+	Ratio   float64 `json:"ratio"`
+}
+
+// Keeps returns a *FloorError unless all figures of the report keep the floors.
+func (r Report) Keeps(c *study.Contract, floors Floors) error {
+	problems := r.counts(c, floors)
+	if len(r.Exposed) > 0 && floors.Correlation > 0 && r.Exposed[0].Correlation > floors.Correlation {
+		problems = append(problems, fmt.Sprintf("%s follows one direction of what leaves with a correlation of %.3f, this site allows %g",
+			r.Exposed[0].Feature, r.Exposed[0].Correlation, floors.Correlation))
+	}
+	if floors.Linkage > 0 && r.Linked > floors.Linkage {
+		problems = append(problems, fmt.Sprintf("%.1f %% of the reconstructed rows are nearest to their own person, this site allows %g %%", 100*r.Linked, 100*floors.Linkage))
+	}
+	if problems != nil {
+		return &FloorError{problems}
+	}
+	return nil
+}
+
+// counts says which counts are below their floors.
+func (r Report) counts(c *study.Contract, floors Floors) []string {
+	var problems []string
+	problems = append(problems, floors.Rows.below(r.Rows, "the table has %d rows", r.Rows)...)
+	problems = append(problems, floors.People.below(r.People, "the table has rows of %d people", r.People)...)
+	for k, n := range r.Classes {
+		problems = append(problems, floors.PerClass.below(n, "class %q has %d rows", c.Label.Levels[k], n)...)
+	}
+	return problems
+}
