@@ -63,6 +63,9 @@ func (f *frame) addColumns(names []string, most func(name string) int) error {
 			name = fmt.Sprintf("column%d", j+1)
 		}
 		if first := seen[name]; first > 0 {
+			if _, number := parseNumber(name); number { // a cell, where there is no header
+				return f.errorf("columns %d and %d have the same name, a number: the first line must name the columns", first, j+1)
+			}
 			return f.errorf("columns %d and %d have the same name %q", first, j+1, name)
 		}
 		seen[name] = j + 1
@@ -162,9 +165,9 @@ func plainText(r io.Reader, limit int64) (*bufio.Reader, error) {
 	if magic, _ := src.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(src)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("the gzip file is damaged or cut short: %w", err)
 		}
-		r = z
+		r = unpacked{z}
 	} else {
 		r = src
 	}
@@ -180,6 +183,17 @@ func plainText(r io.Reader, limit int64) (*bufio.Reader, error) {
 		return nil, errors.New("the file is UTF-16, save it as UTF-8")
 	}
 	return src, nil
+}
+
+// unpacked says of what a file suffers.
+type unpacked struct{ r io.Reader }
+
+func (u unpacked) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("the gzip file is damaged or cut short: %w", err)
+	}
+	return n, err
 }
 
 // limited fails where io.LimitReader would end.
@@ -207,6 +221,9 @@ func separator(src *bufio.Reader) (rune, error) {
 	text, err := src.Peek(1 << 16)
 	if err != nil && err != io.EOF {
 		return 0, err
+	}
+	if bytes.IndexByte(text, '\n') < 0 && bytes.IndexByte(text, '\r') >= 0 {
+		return 0, errors.New("lines end in a carriage return alone, save the file with line feeds")
 	}
 	count := map[byte]int{}
 	quoted := false

@@ -99,7 +99,7 @@ func codeNPZ(a *npy.Archive, name string, opt Options) (*Data, error) {
 func varying(x *mat.Dense, f *frame) (keep []int, err error) {
 	n, m := x.Dims()
 	first := make([]float64, m)
-	varies := make([]bool, m)
+	varies, top := make([]bool, m), make([]float64, m)
 	for j := range first {
 		first[j] = math.NaN()
 	}
@@ -108,16 +108,24 @@ func varying(x *mat.Dense, f *frame) (keep []int, err error) {
 			switch {
 			case math.IsInf(v, 0):
 				return nil, f.errorf("X: row %d, column %d is infinite", i+1, j+1)
+			case math.Abs(v) > tooLarge:
+				return nil, f.errorf("X: row %d, column %d is beyond ±%g, too large to compute with", i+1, j+1, tooLarge)
 			case math.IsNaN(v):
 			case math.IsNaN(first[j]):
 				first[j] = v
 			case v != first[j]:
 				varies[j] = true
 			}
+			if !math.IsNaN(v) {
+				top[j] = max(top[j], math.Abs(v))
+			}
 		}
 	}
 	for j := range varies {
 		if varies[j] {
+			if top[j] < tooSmall {
+				return nil, f.errorf("X: no number in column %d is larger than %g, too small to compute with: take another unit", j+1, tooSmall)
+			}
 			keep = append(keep, j)
 		}
 	}

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -103,6 +105,9 @@ func Open(path string, opt Options) (*Data, error) {
 	name := strings.ToLower(filepath.Base(path))
 	var d *Data
 	var err error
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for its writer
+		return nil, fmt.Errorf("dataset: %s: not a file", filepath.Base(path))
+	}
 	switch ext := filepath.Ext(strings.TrimSuffix(name, ".gz")); {
 	case ext == ".csv" || ext == ".tsv" || ext == ".txt":
 		var f *frame
@@ -169,11 +174,30 @@ func (f *frame) find(name, what string) (*column, error) {
 	if c := f.column(name); c != nil {
 		return c, nil
 	}
+	if first := f.unnamed(); first > 0 { // what it lists would be cells
+		return nil, f.errorf("there is no column %q (the %s), and column %d has a number as its name: the first line must name the columns", name, what, first)
+	}
 	names := f.others()
+	for i, n := range names {
+		if quoted := strconv.Quote(n); quoted != `"`+n+`"` {
+			names[i] = quoted
+		}
+	}
 	if len(names) > 20 {
 		names = append(names[:20], fmt.Sprintf("... %d in all", len(f.columns)))
 	}
 	return nil, f.errorf("there is no column %q (the %s), the columns are: %s", name, what, strings.Join(names, ", "))
+}
+
+// unnamed is the place of the first column whose name is a number, 0 if none has one:
+// the first line may then be one of data.
+func (f *frame) unnamed() int {
+	for _, c := range f.columns {
+		if _, ok := parseNumber(c.name); ok {
+			return c.at
+		}
+	}
+	return 0
 }
 
 func (f *frame) group(d *Data, by string) error {
@@ -213,6 +237,11 @@ func (f *frame) target(c *column, task Task) (learn.Target, error) {
 		if !differ(c.numbers) {
 			return learn.Target{}, f.errorf("column %d (%q): the label is the same in all %d rows", c.at, c.name, f.n)
 		}
+		for i, v := range c.numbers {
+			if math.Abs(v) > tooLarge {
+				return learn.Target{}, f.errorf("column %d (%q): the label in row %d is beyond ±%g, too large to compute with: correct it, or take another unit", c.at, c.name, i+1, tooLarge)
+			}
+		}
 		return learn.Target{Values: mat.NewDense(f.n, 1, slices.Clone(c.numbers))}, nil
 	}
 	classes, of, err := c.levels(maxClasses)
@@ -221,6 +250,9 @@ func (f *frame) target(c *column, task Task) (learn.Target, error) {
 	}
 	if len(classes) < 2 {
 		return learn.Target{}, f.errorf("column %d (%q): the label is the same in all %d rows", c.at, c.name, f.n)
+	}
+	if len(classes) > AutoClasses && len(classes) > f.n/2 {
+		return learn.Target{}, f.errorf("column %d (%q): the label has %d classes in %d rows, fewer than two rows each: is it an identifier, or numbers with a text among them?", c.at, c.name, len(classes), f.n)
 	}
 	return learn.Target{Classes: classes, Labels: of}, nil
 }
@@ -263,19 +295,25 @@ func (f *frame) positive(classes []string, label *column, name string) (int, err
 func (f *frame) features(d *Data, names []string, opt Options) error {
 	c := &coding{frame: f}
 	var refused []error
-	var constant, categories []string
+	var constant, categories, identifiers []string
 	for _, name := range names {
 		col := f.column(name)
 		switch {
 		case col.constant():
 			constant = append(constant, name)
 		case col.numeric():
+			if err := f.scale(col); err != nil {
+				refused = append(refused, err)
+			}
+			if identifies(col.numbers) {
+				identifiers = append(identifiers, name)
+			}
 			c.names = append(c.names, name)
 			c.cols = append(c.cols, col.numbers)
 		default:
 			levels, of, err := col.levels(opt.maxLevels())
 			if err != nil {
-				refused = append(refused, f.errorf("%w: leave it out with --drop %q, or make it fewer levels", err, name))
+				refused = append(refused, f.errorf("%w: leave it out with --drop %q, make it fewer levels, or, if it is one of numbers, correct that cell (1.5, not 1,5)", err, name))
 				continue
 			}
 			skip := 1
@@ -301,9 +339,44 @@ func (f *frame) features(d *Data, names []string, opt Options) error {
 	if len(constant) > 0 {
 		d.Notes = append(d.Notes, "Left out because they do not vary: "+strings.Join(constant, ", ")+".")
 	}
+	if len(identifiers) > 0 {
+		d.Notes = append(d.Notes, "A different whole number in every row, to be left out with --drop where they are identifiers: "+strings.Join(identifiers, ", ")+".")
+	}
 	if len(categories) > 0 {
 		d.Notes = append(d.Notes, "Categories, one-hot without the first level (with all levels where cells are missing): "+strings.Join(categories, ", ")+".")
 	}
 	d.Features, d.X = c.names, Dense(c.x(nil))
 	return nil
+}
+
+// tooLarge and tooSmall bound numbers of which squares and their sums can be taken, as
+// every deviation and distance does.
+const tooLarge, tooSmall = 1e100, 1e-100
+
+// scale refuses a column of numbers that are too large or too small to compute with.
+func (f *frame) scale(c *column) error {
+	var top float64
+	for i, v := range c.numbers {
+		if math.Abs(v) > tooLarge {
+			return f.errorf("column %d (%q): the number in row %d is beyond ±%g, too large to compute with: correct it, or leave the column out with --drop %q", c.at, c.name, i+1, tooLarge, c.name)
+		}
+		if !math.IsNaN(v) {
+			top = max(top, math.Abs(v))
+		}
+	}
+	if top < tooSmall {
+		return f.errorf("column %d (%q): no number is larger than %g, too small to compute with: take another unit, or leave the column out with --drop %q", c.at, c.name, tooSmall, c.name)
+	}
+	return nil
+}
+
+// identifies tells whether v are as many different whole numbers as there are rows, as
+// those of an identifier are; few rows say nothing.
+func identifies(v []float64) bool {
+	const few = 50
+	if len(v) < few || slices.ContainsFunc(v, func(x float64) bool { return x != math.Trunc(x) }) {
+		return false
+	}
+	sorted := slices.Sorted(slices.Values(v))
+	return len(slices.Compact(sorted)) == len(v)
 }

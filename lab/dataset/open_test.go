@@ -16,8 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/parquet-go/parquet-go"
+	"gonum.org/v1/gonum/mat"
 
 	"concord/lab/dataset"
+	"concord/learn"
 )
 
 // rowsOf are all rows of d.
@@ -165,6 +167,79 @@ func TestAutoTask(t *testing.T) {
 	}
 }
 
+// cutGzip is text in gzip without its end.
+func cutGzip(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(text))
+	z.Close()
+	return b.String()[:b.Len()-20]
+}
+
+// TestIdentifiers: a number that is different in every row may be an identifier.
+func TestIdentifiers(t *testing.T) {
+	text := "id,age,label\n"
+	for i := range 60 {
+		text += fmt.Sprintf("%d,%d,%d\n", 1000+i, i%30, i%2)
+	}
+	d, err := read(text, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Notes) != 1 || !strings.HasSuffix(d.Notes[0], "identifiers: id.") || len(d.Features) != 2 {
+		t.Errorf("features %q, notes %q", d.Features, d.Notes)
+	}
+}
+
+func TestOpenNoFile(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "d.csv")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{folder, os.DevNull} {
+		link := filepath.Join(t.TempDir(), "link.csv") // as a pipe would be, but none waits here
+		if err := os.Symlink(path, link); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := dataset.Open(link, dataset.Options{}); err == nil || !strings.Contains(err.Error(), "link.csv: not a file") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// TestDigest: each part counts, however rows are stored.
+func TestDigest(t *testing.T) {
+	made := func() *dataset.Data {
+		return &dataset.Data{Features: []string{"a", "b"}, X: dataset.Dense(mat.NewDense(2, 2, []float64{1, 2, 3, 4})), Y: learn.Target{Classes: []string{"u", "v"}, Labels: []int{0, 1}}}
+	}
+	seen := map[[32]byte]string{made().Digest(): "unchanged"}
+	if made().Digest() != made().Digest() {
+		t.Error("two digests of the same data differ")
+	}
+	for name, change := range map[string]func(*dataset.Data){
+		"number":  func(d *dataset.Data) { d.X = dataset.Dense(mat.NewDense(2, 2, []float64{1, 2, 3, 5})) },
+		"shape":   func(d *dataset.Data) { d.X = dataset.Dense(mat.NewDense(1, 4, []float64{1, 2, 3, 4})) },
+		"bytes":   func(d *dataset.Data) { d.X = dataset.Bytes(2, 2, []byte{1, 2, 3, 4}) },
+		"byte":    func(d *dataset.Data) { d.X = dataset.Bytes(2, 2, []byte{1, 2, 3, 5}) },
+		"bits":    func(d *dataset.Data) { d.X = dataset.Bits(2, 2, []byte{0x40, 0x80}) },
+		"bit":     func(d *dataset.Data) { d.X = dataset.Bits(2, 2, []byte{0x40, 0xc0}) },
+		"label":   func(d *dataset.Data) { d.Y.Labels[0] = 1 },
+		"class":   func(d *dataset.Data) { d.Y.Classes[0] = "w" },
+		"values":  func(d *dataset.Data) { d.Y = learn.Target{Values: mat.NewDense(2, 1, []float64{1, 2})} },
+		"value":   func(d *dataset.Data) { d.Y = learn.Target{Values: mat.NewDense(2, 1, []float64{1, 3})} },
+		"group":   func(d *dataset.Data) { d.Group, d.Groups = []int{0, 1}, []string{"x", "y"} },
+		"test":    func(d *dataset.Data) { d.Test = []int{1} },
+		"feature": func(d *dataset.Data) { d.Features = []string{"a", "c"} },
+	} {
+		d := made()
+		change(d)
+		if other, ok := seen[d.Digest()]; ok {
+			t.Errorf("another %s has the digest of %s", name, other)
+		}
+		seen[d.Digest()] = name
+	}
+}
+
 func TestCSVRefused(t *testing.T) {
 	ids := "name,a,label\n"
 	for i := range 60 {
@@ -186,6 +261,14 @@ func TestCSVRefused(t *testing.T) {
 		{"no by", "a,label\n1,2\n3,4\n", dataset.Options{By: "c"}, `there is no column "c"`},
 		{"no drop", "a,label\n1,2\n3,4\n", dataset.Options{Drop: []string{"c"}}, `there is no column "c"`},
 		{"label dropped", "a,label\n1,2\n3,4\n", dataset.Options{Drop: []string{"label"}}, "to be dropped and used"},
+		{"no header", "17,secret,label\n1,u,1\n2,u,0\n", dataset.Options{Label: "out"}, `no column "out" (the label), and column 1 has a number as its name: the first line must name the columns`},
+		{"no header, twice", "17,17,u\n1,2,u\n", dataset.Options{}, "columns 1 and 2 have the same name, a number"},
+		{"a name that a terminal obeys", "a\x1b[31m,b\n1,2\n3,4\n", dataset.Options{}, `the columns are: "a\x1b[31m", b`},
+		{"carriage returns", "a,label\r1,u\r2,v\r", dataset.Options{}, "a carriage return alone"},
+		{"too large", "a,label\n1,u\n1e101,v\n", dataset.Options{}, `column 1 ("a"): the number in row 2 is beyond ±1e+100`},
+		{"too small", "a,label\n1e-101,u\n2e-101,v\n", dataset.Options{}, `column 1 ("a"): no number is larger than 1e-100`},
+		{"label too large", "a,label\n1,0.5\n2,-1e200\n", dataset.Options{}, `column 2 ("label"): the label in row 2 is beyond ±1e+100`},
+		{"label of identifiers", ids, dataset.Options{Label: "name"}, "the label has 60 classes in 60 rows"},
 		{"names twice", "a,a,label\n1,2,3\n", dataset.Options{}, `columns 1 and 2 have the same name "a"`},
 		{"identifiers", ids, dataset.Options{}, `column 1 ("name") has more than 50 different cells, the first that is no number in line 2: leave it out with --drop "name"`},
 		{"constant", "a,label\n1,u\n1,v\n", dataset.Options{}, "no column is left"},
@@ -201,7 +284,8 @@ func TestCSVRefused(t *testing.T) {
 		{"UTF-16", "\xff\xfea\x00", dataset.Options{}, "UTF-16"},
 		{"too long", ids, dataset.Options{MaxBytes: 100}, "more than 100 bytes"},
 		{"too large", ids, dataset.Options{MaxBytes: 1000}, "line 29: the table is larger than 1000 bytes"},
-		{"cut gzip", "\x1f\x8b\x08", dataset.Options{}, "unexpected EOF"},
+		{"cut gzip", "\x1f\x8b\x08", dataset.Options{}, "the gzip file is damaged or cut short: unexpected EOF"},
+		{"cut gzip data", cutGzip(ids), dataset.Options{}, "the gzip file is damaged or cut short: unexpected EOF"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := read(tt.text, tt.opt)
