@@ -60,6 +60,7 @@ func TestSessions(t *testing.T) {
 			"until":    until,
 			"status":   status,
 			"invite":   invite,
+			"output":   output,
 			"phrase":   phrase,
 			"typed":    typed,
 		},
@@ -131,6 +132,15 @@ func invite(ts *testscript.TestScript, _ bool, args []string) {
 	stdout, _, code := run(ts, append([]string{"concordd", "invite"}, args[1:]...))
 	if code != 0 {
 		ts.Fatalf("concordd invite: exit status %d", code)
+	}
+	ts.Setenv(args[0], strings.TrimSpace(stdout))
+}
+
+// output NAME COMMAND... puts what a command prints into $NAME.
+func output(ts *testscript.TestScript, _ bool, args []string) {
+	stdout, _, code := run(ts, args[1:])
+	if code != 0 {
+		ts.Fatalf("%v: exit status %d", args[1:], code)
 	}
 	ts.Setenv(args[0], strings.TrimSpace(stdout))
 }

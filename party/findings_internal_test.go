@@ -1,0 +1,102 @@
+package party
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg"
+	"concord/study"
+)
+
+// sample is what the attacks run on: n rows of m features with decaying variation,
+// through a basis of l columns.
+func sample(n, m, l int, seed uint64) measured {
+	src := rand.NewPCG(seed, 1)
+	x := linalg.Normal(n, m, src)
+	for j := range m {
+		for i := range n {
+			x.Set(i, j, x.At(i, j)/math.Sqrt(1+float64(j)))
+		}
+	}
+	q := measured{contract: &study.Contract{Protocol: "dc"}, x: x, z: new(mat.Dense), f: linalg.Stiefel(m, l, src), a: linalg.Normal(2*m, m, src), image: new(mat.Dense), src: src}
+	q.z.Mul(q.x, q.f)
+	q.image.Mul(q.a, q.f)
+	for range m {
+		q.contract.Features = append(q.contract.Features, study.Feature{Name: "x"})
+	}
+	return q
+}
+
+func finding(t *testing.T, r Report, name string) Finding {
+	t.Helper()
+	i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Name == name })
+	if i < 0 {
+		t.Fatalf("no finding %s among %+v", name, r.Findings)
+	}
+	return r.Findings[i]
+}
+
+// TestAttackKnowsAll: where nothing is left out the colluders have every row, and the
+// report says so in every figure.
+func TestAttackKnowsAll(t *testing.T) {
+	var r Report
+	if err := sample(200, 6, 6, 1).attack(&r); err != nil {
+		t.Fatal(err)
+	}
+	// A pseudo-inverse of a well-conditioned anchor: rounding.
+	for name, most := range map[string]float64{"eps-dr": 1e-7, "reconstruction": 1e-12, "reconstruction-row": 1e-7} {
+		if f := finding(t, r, name); !(f.Value <= most) || !f.Warn || f.Against != againstColluders {
+			t.Errorf("%+v, want a warning and at most %g", f, most)
+		}
+	}
+	if f := finding(t, r, "linkage"); f.Value != 1 || !f.Warn || r.Linked != 1 {
+		t.Errorf("%+v, want everybody linked", f)
+	}
+	if f := finding(t, r, "dimension"); f.Value != 1 || !f.Warn {
+		t.Errorf("%+v", f)
+	}
+	if len(r.Reconstructed) != 6 || r.Reconstructed[5].Ratio > 1e-6 {
+		t.Errorf("features %+v", r.Reconstructed)
+	}
+}
+
+// TestAttackKnowsLittle: one direction of twenty tells little.
+func TestAttackKnowsLittle(t *testing.T) {
+	var r Report
+	q := sample(300, 20, 1, 2)
+	for j := range 20 { // no direction matters more than another
+		for i := range 300 {
+			q.x.Set(i, j, q.x.At(i, j)*math.Sqrt(1+float64(j)))
+		}
+	}
+	q.z.Mul(q.x, q.f)
+	if err := q.attack(&r); err != nil {
+		t.Fatal(err)
+	}
+	// A direction of twenty holds a twentieth of the variation.
+	if f := finding(t, r, "reconstruction"); math.Abs(f.Value-0.95) > 0.03 || f.Warn {
+		t.Errorf("%+v, want about .95 and no warning", f)
+	}
+	if f := finding(t, r, "eps-dr"); f.Value < 0.1 || f.Warn {
+		t.Errorf("%+v", f)
+	}
+	if f := finding(t, r, "linkage"); f.Value > 0.2 || f.Warn {
+		t.Errorf("%+v", f)
+	}
+}
+
+// BenchmarkReport is the report on 100,000 rows of 200 features, of which 160
+// directions leave.
+func BenchmarkReport(b *testing.B) {
+	q := sample(100_000, 200, 160, 3)
+	for b.Loop() {
+		var r Report
+		if err := q.attack(&r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package party_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"concord/basis"
+	"concord/party"
+	"concord/privacy"
+	"concord/study"
+)
+
+// TestEffectiveFloors: the strictest of contract, site and program counts, and a
+// missing policy leaves the other two.
+func TestEffectiveFloors(t *testing.T) {
+	c := contract(t, "pca", "uniform")
+	c.Floors = study.Floors{Rows: 3, PerClass: 1, Eps: 0.05}
+	f := party.EffectiveFloors(c, nil)
+	if f.Rows != (party.Floor{Least: 10, By: "built in"}) || f.PerClass != (party.Floor{Least: 2, By: "built in"}) || f.People.Least != 5 || f.Eps != 0.05 {
+		t.Errorf("built in: %+v", f)
+	}
+	c.Floors.Rows = 40
+	f = party.EffectiveFloors(c, &study.Policy{Rows: 20, PerClass: 9, People: 30, Eps: 0.2, Linkage: 0.5})
+	want := party.Floors{
+		Rows: party.Floor{Least: 40, By: "of the contract"}, PerClass: party.Floor{Least: 9, By: "of this site"}, People: party.Floor{Least: 30, By: "of this site"},
+		Eps: 0.2, Linkage: 0.5,
+	}
+	if f != want {
+		t.Errorf("floors %+v, want %+v", f, want)
+	}
+	c.Label = study.Label{Name: "y", Type: "number"}
+	if f := party.EffectiveFloors(c, &study.Policy{PerClass: 9}); f.PerClass.Least != 0 {
+		t.Errorf("numbers have a floor per class: %+v", f)
+	}
+}
+
+// TestSiteFloors: what the site demands stops a contribution, with the figure and who
+// demands it.
+func TestSiteFloors(t *testing.T) {
+	c := contract(t, "pca", "uniform")
+	tab := read(t, c, csv(60, rand.New(rand.NewPCG(1, 2))))
+	for _, tc := range []struct {
+		policy study.Policy
+		want   string
+	}{
+		{study.Policy{Rows: 61}, "the table has 60 rows, the floor of this site is 61"},
+		{study.Policy{PerClass: 21}, `class "yes" has 20 rows, the floor of this site is 21`},
+		{study.Policy{People: 61}, "the table has rows of 60 people, the floor of this site is 61"},
+		{study.Policy{Correlation: 0.1}, "this site allows 0.1"},
+		{study.Policy{Linkage: 0.01}, "are nearest to their own person, this site allows 1 %"},
+		{study.Policy{Eps: 0.99}, "rows were dropped that the basis leaves less than 0.99 of out"},
+	} {
+		_, err := party.Prepare(c, tab, party.EffectiveFloors(c, &tc.policy), seed(t), basis.NewSource())
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%+v: error %v, want one with %q", tc.policy, err, tc.want)
+		}
+		var floor *party.FloorError
+		if tc.policy.Eps == 0 && (!errors.As(err, &floor) || floor.Hint() == "") {
+			t.Errorf("%+v: %v is no FloorError with a hint", tc.policy, err)
+		}
+	}
+}
+
+// TestDownSampling: rows of which the basis leaves out too little are not among what
+// leaves, and all others are (MM Definition 2.6).
+func TestDownSampling(t *testing.T) {
+	c := contract(t, "svd", "uniform")
+	tab := read(t, c, csv(200, rand.New(rand.NewPCG(1, 2))))
+	whole, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed(t), rand.NewChaCha8([32]byte{5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dr, err := privacy.DR(tab.Standardised().Reveal(), whole.Basis.Matrix().Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const eps = 0.3
+	low := len(privacy.Below(dr, eps))
+	if low < 5 || low > 150 {
+		t.Fatalf("%d rows of 200 are below %g: the sample is of no use", low, eps)
+	}
+	// The same source gives the same basis, which does not see the floor.
+	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, &study.Policy{Eps: eps}), seed(t), rand.NewChaCha8([32]byte{5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ := made.X.Dims()
+	if made.Report.Dropped != low || n != 200-low || made.Report.Rows != n || len(made.Labels) != n {
+		t.Errorf("%d rows leave, %d were dropped, want %d; report %+v", n, made.Report.Dropped, low, made.Report)
+	}
+	want := whole.Basis.Project(tab.Standardised())
+	left := map[string]bool{}
+	for i := range n {
+		left[fmt.Sprintf("%.9f", made.X.RawRowView(i))] = true
+	}
+	for i, v := range dr {
+		if got := left[fmt.Sprintf("%.9f", want.RawRowView(i))]; got != (v >= eps) {
+			t.Errorf("row %d with %.3f left out: leaves %v", i+1, v, got)
+		}
+	}
+}
+
+// TestPeopleFloor: rows of few people are few people.
+func TestPeopleFloor(t *testing.T) {
+	c := contract(t, "pca", "uniform")
+	c.Subject, c.Floors.People = "who", 20
+	lines := strings.Split(strings.TrimSpace(csv(60, rand.New(rand.NewPCG(1, 2)))), "\n")
+	var b strings.Builder
+	for i, line := range lines {
+		if i == 0 {
+			fmt.Fprintf(&b, "%s,who\n", line)
+		} else {
+			fmt.Fprintf(&b, "%s,P%d\n", line, i%19)
+		}
+	}
+	_, err := party.Check(c, read(t, c, b.String()), party.EffectiveFloors(c, nil))
+	if err == nil || !strings.Contains(err.Error(), "the table has rows of 19 people, the floor of the contract is 20") {
+		t.Errorf("error %v", err)
+	}
+}
