@@ -22,3 +22,15 @@ func TestAlignDoesNotWaitForAPipe(t *testing.T) {
 		t.Errorf("status %d, %q", status, stderr)
 	}
 }
+
+// TestSimulateDoesNotWaitForAPipe: as for align.
+func TestSimulateDoesNotWaitForAPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe.csv")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, _, stderr := runLab(t.Context(), "simulate", pipe, "--parties", "3", "--rows", "10", "--test", "10")
+	if status != 1 || !strings.Contains(stderr, "pipe.csv: not a file") {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+}

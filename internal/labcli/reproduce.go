@@ -1,9 +1,11 @@
 package labcli
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,14 +38,17 @@ same for other readers; figures as SVG and PNG. Finished draws are kept in
 DIR/trials, so that an interrupted run goes on; delete that folder to begin anew.
 
 --data names the folder of the data sets. One that is not there is an error that says
-where it comes from; nothing is left out but by --only, which names runs. What stands in for data that are not to be
-had is named in the report.
+where it comes from; nothing is left out but by --only, which names runs. What stands
+in for data that are not to be had is named in the report.
 
 With --check the exit status is 1 if a figure is further from the published one than
 is wanted, a statement about the order of methods does not hold, or a test of
 significance ends otherwise.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if opt.Workers < 0 {
+				return cli.Usagef("--workers is %d, must not be negative", opt.Workers)
+			}
 			opt.Size = experiment.Usual
 			switch {
 			case quick && full:
@@ -55,13 +60,13 @@ significance ends otherwise.`,
 			}
 			e, err := experiment.Load(strings.ToUpper(args[0]))
 			if err != nil {
-				return &cli.UsageError{Err: unlabelled(err)}
+				return &cli.UsageError{Err: plain(err)}
 			}
 			if out == "" {
 				out = e.Name + "-out"
 			}
-			if err := os.MkdirAll(out, 0o755); err != nil {
-				return err
+			if info, err := os.Stat(out); err == nil && !info.IsDir() {
+				return fmt.Errorf("--out %s: not a folder", out)
 			}
 			opt.Journals = filepath.Join(out, "trials")
 			if !quiet {
@@ -72,14 +77,19 @@ significance ends otherwise.`,
 			}
 			r, err := e.Run(cmd.Context(), opt)
 			if err != nil {
-				return unlabelled(err)
+				err = interrupted(cmd.Context(), err, "finished draws are in "+opt.Journals+", and the same command goes on")
+				if errors.Is(err, fs.ErrNotExist) {
+					err = cli.WithHint(err, "--data names the folder of the data sets; concord-lab data lists them")
+				}
+				return plain(err)
 			}
 			paths, err := writeReport(r, out)
 			if err != nil {
 				return err
 			}
-			printReport(stdout, r)
-			fmt.Fprintf(stdout, "\nwrote %s\n", strings.Join(paths, " "))
+			if err := printReport(stdout, r, paths); err != nil {
+				return err
+			}
 			if missed := r.Missed(); check && len(missed) > 0 {
 				return fmt.Errorf("%s: %d figures are not as wanted: %s", e.Name, len(missed), strings.Join(missed, "; "))
 			}
@@ -111,15 +121,7 @@ func experimentList() string {
 	return b.String()
 }
 
-// unlabelled takes the package's name off a message; the cause stays.
-func unlabelled(err error) error {
-	text := strings.TrimPrefix(err.Error(), "experiment: ")
-	if text == err.Error() {
-		return err
-	}
-	return &renamed{text, err}
-}
-
+// renamed is an error with another message.
 type renamed struct {
 	text string
 	err  error
@@ -155,8 +157,9 @@ func writeReport(r *experiment.Report, dir string) ([]string, error) {
 	return paths, nil
 }
 
-// printReport prints ours beside theirs.
-func printReport(w io.Writer, r *experiment.Report) {
+// printReport prints ours beside theirs, and what was written.
+func printReport(stdout io.Writer, r *experiment.Report, paths []string) error {
+	w := bufio.NewWriter(stdout) // which keeps the first error
 	fmt.Fprintf(w, "%s: %s (%s)\n", r.Name, r.Title, r.Source)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(r.Figures) > 0 {
@@ -198,4 +201,6 @@ func printReport(w io.Writer, r *experiment.Report) {
 	for _, m := range r.Missed() {
 		fmt.Fprintf(w, "not as wanted: %s\n", m)
 	}
+	fmt.Fprintf(w, "\nwrote %s\n", strings.Join(paths, " "))
+	return w.Flush()
 }

@@ -73,7 +73,7 @@ width of Student's interval of the mean; tests are paired one-sided t-tests of e
 method against local.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, args[0], stdout, stderr)
+			return plain(f.run(cmd, args[0], stdout, stderr))
 		},
 	}
 	flags := cmd.Flags()
@@ -133,8 +133,17 @@ func (f *simulateFlags) run(cmd *cobra.Command, path string, stdout, stderr io.W
 		}
 		f.adopt(contract, given)
 	}
-	if err := f.resolve(); err != nil {
-		return &cli.UsageError{Err: err}
+	for _, check := range []func() error{f.resolve, f.checkFlags, func() error { return f.missing(given) }} {
+		if err := check(); err != nil {
+			return &cli.UsageError{Err: err}
+		}
+	}
+	inputs := append([]string{path, f.study}, f.public...)
+	if err := writable("--journal", f.repeats.Journal, inputs...); err != nil {
+		return err
+	}
+	if err := writable("--json", f.json, append(inputs, f.repeats.Journal)...); err != nil {
+		return err
 	}
 	data, err := dataset.Open(path, f.data)
 	if err != nil {
@@ -148,7 +157,7 @@ func (f *simulateFlags) run(cmd *cobra.Command, path string, stdout, stderr io.W
 	if err := f.learner(data, contract, given("model")); err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	if f.repeats.Public, err = f.readPublic(); err != nil {
+	if f.repeats.Public, err = f.readPublic(data, contract); err != nil {
 		return err
 	}
 	if _, err := f.setting.Resolve(); err != nil {
@@ -159,8 +168,13 @@ func (f *simulateFlags) run(cmd *cobra.Command, path string, stdout, stderr io.W
 	}
 	results, err := f.setting.Repeat(ctx, data, f.repeats)
 	if err != nil {
-		return err
+		hint := "with --journal FILE finished draws are kept, and the same command goes on"
+		if f.repeats.Journal != "" {
+			hint = "finished draws are in " + f.repeats.Journal + ", and the same command goes on"
+		}
+		return interrupted(ctx, err, hint)
 	}
+	data.Notes = append(data.Notes, copiesNote(data)...)
 	return f.print(stdout, path, data, results)
 }
 
@@ -229,9 +243,6 @@ func (f *simulateFlags) resolve() error {
 		f.setting.Split, f.data.By = "by", by
 	} else {
 		f.setting.Split = f.split
-	}
-	if f.repeats.Count < 1 {
-		return fmt.Errorf("--repeat is %d, must be positive", f.repeats.Count)
 	}
 	switch len(f.rows) {
 	case 0:
@@ -331,7 +342,7 @@ func (f *simulateFlags) restrict(data *dataset.Data, c *study.Contract) error {
 	for j, feature := range c.Features {
 		at := slices.Index(data.Features, feature.Name)
 		if at < 0 {
-			return fmt.Errorf("no column of numbers called %q, which the contract names", feature.Name)
+			return fmt.Errorf("no column of numbers called %q, which the contract names, or it does not vary", feature.Name)
 		}
 		names = append(names, feature.Name)
 		for i := range n {
@@ -346,12 +357,20 @@ func (f *simulateFlags) restrict(data *dataset.Data, c *study.Contract) error {
 	return nil
 }
 
-// readPublic reads the tables of public rows.
-func (f *simulateFlags) readPublic() (map[string]*dataset.Data, error) {
+// readPublic reads the tables of public rows, with the columns of the data.
+func (f *simulateFlags) readPublic(data *dataset.Data, contract *study.Contract) (map[string]*dataset.Data, error) {
 	sets := map[string]*dataset.Data{}
 	for _, path := range f.public {
 		d, err := dataset.Open(path, f.data)
 		if err != nil {
+			return nil, err
+		}
+		if contract != nil {
+			if err := f.restrict(d, contract); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+		}
+		if err := sameColumns(path, d, data); err != nil {
 			return nil, err
 		}
 		sets[path] = d
@@ -365,6 +384,8 @@ type simulated struct {
 	Results  []simulatedResult `json:"results"`
 	Tests    []simulatedTest   `json:"tests"`
 	Notes    []string          `json:"notes"`
+
+	parties string // how many, for people
 }
 
 type simulatedSettings struct {
@@ -401,6 +422,7 @@ func (f *simulateFlags) print(stdout io.Writer, path string, data *dataset.Data,
 	n, m := data.X.Dims()
 	out := simulated{
 		Settings: simulatedSettings{filepath.Base(path), n, m, f.repeats.Seed, r.Repeats, resolved},
+		parties:  parties(resolved.Parties, data),
 		Results:  []simulatedResult{}, Tests: []simulatedTest{}, Notes: append(append([]string{}, data.Notes...), r.Notes...),
 	}
 	for _, s := range r.Summaries() {

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"text/tabwriter"
 
+	"concord/internal/cli"
 	"concord/lab"
+	"concord/lab/dataset"
 	"concord/metric"
 )
 
@@ -34,7 +36,7 @@ func (s simulated) table(w io.Writer) error {
 	for _, t := range s.Tests {
 		p[[2]string{t.Better, t.Metric}] = t.P
 	}
-	fmt.Fprintf(w, "%s: %d rows, %d features; %d parties, %d draws\n\n", s.Settings.Data, s.Settings.Rows, s.Settings.Features, s.Settings.Study.Parties, s.Settings.Repeat)
+	fmt.Fprintf(w, "%s: %d rows, %s; %s, %s\n\n", cli.Printable(s.Settings.Data), s.Settings.Rows, count(s.Settings.Features, "feature"), s.parties, count(s.Settings.Repeat, "draw"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "method")
 	for _, m := range metrics {
@@ -53,7 +55,11 @@ func (s simulated) table(w io.Writer) error {
 				fmt.Fprint(t, "\t\t\t")
 				continue
 			}
-			fmt.Fprintf(t, "\t%.4g\t± %.2g\t", r.Mean, r.CI95)
+			fmt.Fprintf(t, "\t%.4g\t", r.Mean)
+			if r.N > 1 { // one draw has no interval
+				fmt.Fprintf(t, "± %.2g", r.CI95)
+			}
+			fmt.Fprint(t, "\t")
 			if v, ok := p[[2]string{method, m}]; ok {
 				fmt.Fprintf(t, "%.2g", v)
 			}
@@ -67,9 +73,30 @@ func (s simulated) table(w io.Writer) error {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "note: %s\n", n)
+		if _, err := fmt.Fprintf(w, "note: %s\n", cli.Printable(n)); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// count is a number of things, as 1 draw, 2 draws.
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
+// parties says how many there are: given, or one for each group of the rows.
+func parties(given int, data *dataset.Data) string {
+	switch {
+	case given == 1:
+		return "1 party"
+	case given > 0:
+		return fmt.Sprintf("%d parties", given)
+	}
+	return fmt.Sprintf("a party for each of %d groups of rows", len(data.Groups))
 }
 
 func appendNew(list []string, s string) []string {

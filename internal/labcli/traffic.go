@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -28,10 +29,16 @@ parties exchange sealed shares of a seed (setup).
 
 Without flags it is the published example.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("bits") && t.Bits == 0 || cmd.Flags().Changed("participation") && t.Participation == 0 {
+				return cli.Usagef("--bits is %d, --participation %v: both must be positive", t.Bits, t.Participation)
+			}
 			b, err := t.Bytes()
 			if err != nil {
-				return &cli.UsageError{Err: err}
+				return &cli.UsageError{Err: plain(err)}
+			}
+			if math.IsInf(b.Total+b.Concord+b.FedAvgRound+b.BreakEven+b.AnchorAll, 0) || math.IsNaN(b.BreakEven) {
+				return cli.Usagef("the bytes overflow: take smaller numbers")
 			}
 			if asJSON {
 				return json.NewEncoder(stdout).Encode(b)

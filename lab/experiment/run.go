@@ -174,6 +174,9 @@ func (e *Experiment) known(only []string) error {
 	}
 	for _, name := range only {
 		if !slices.Contains(names, name) {
+			if names == nil {
+				return fmt.Errorf("experiment: %s has no run %q, and none to choose from", e.Name, name)
+			}
 			return fmt.Errorf("experiment: %s has no run %q, want some of: %s", e.Name, name, strings.Join(names, ", "))
 		}
 	}
