@@ -18,6 +18,7 @@ const (
 	againstColluders = "the analyst together with any one party"
 	againstAnalyst   = "the analyst alone"
 	againstKnower    = "an analyst who knows some of the people"
+	againstSite      = "this site itself, later"
 	againstReaders   = "anybody who reads the rows or labels that leave"
 )
 
@@ -194,30 +195,58 @@ func (q measured) collate(r *Report, add adder) error {
 	return nil
 }
 
-// columns says what single columns and labels give away by themselves.
-func (r *Report) columns(c *study.Contract, x secret.Matrix) {
-	n, m := x.Dims()
+// regenerate makes a basis again from the same rows, as the site could at any time, and
+// compares what would leave through it with z (NRI Definition 1 asks that no key can be
+// made again).
+func (r *Report) regenerate(b study.Basis, x secret.Matrix, z *mat.Dense, src rand.Source) error {
+	again, _, err := newBasis(b, x, src)
+	if err != nil {
+		return err
+	}
+	defer again.Erase()
+	other := again.Project(x)
+	defer other.Zero()
+	same, err := privacy.Correlations(other, z)
+	if err != nil {
+		return err
+	}
+	_, l := z.Dims()
+	var sum float64 // of each column's own column in the basis made again
+	for j := range l {
+		sum += same.At(j, j)
+	}
+	mean := sum / float64(l)
+	r.Findings = append(r.Findings, Finding{"regenerated-basis", againstSite, mean,
+		fmt.Sprintf("a basis made again from the same rows gives other columns: they correlate with those that leave by %.2f in the mean (1 would mean that it can be made again)", mean), mean > 0.95})
+	return nil
+}
+
+// columns says what single columns and labels give away by themselves: x are the raw
+// rows, labels their classes or nil.
+func (r *Report) columns(c *study.Contract, x secret.Matrix, labels []int) error {
+	columns, err := privacy.Columns(x.Reveal())
+	if err != nil {
+		return err
+	}
 	var unique []string
-	values := make([]float64, n)
-	for j := range m {
-		mat.Col(values, j, x.Reveal())
-		slices.Sort(values)
-		whole := !slices.ContainsFunc(values, func(v float64) bool { return v != float64(int64(v)) })
-		if len(slices.Compact(values)) == n && n > 20 && whole {
+	for j, column := range columns {
+		if column.Identifier {
 			unique = append(unique, c.Features[j].Name)
 		}
 	}
 	if unique != nil {
 		r.Findings = append(r.Findings, Finding{"unique-columns", againstColluders, float64(len(unique)),
-			"whole numbers that are different in every row look like identifiers, not measurements: " + strings.Join(unique, ", "), true})
+			"nearly every row has a value of its own in columns that look like identifiers or dates, not measurements: " + strings.Join(unique, ", "), true})
 	}
-	for k, count := range r.Classes {
-		if count > 0 && count < 10 {
-			r.Findings = append(r.Findings, Finding{"rare-label", againstReaders, float64(count),
-				fmt.Sprintf("only %d rows have the label %s, which leaves as it is: who knows who has it here knows their rows among %d", count, c.Label.Levels[k], count), true})
-		}
+	for _, cell := range privacy.RareCells(labels, rareLabel) {
+		r.Findings = append(r.Findings, Finding{"rare-label", againstReaders, float64(cell.Count),
+			fmt.Sprintf("only %d rows have the label %s, which leaves as it is: who knows who has it here knows their rows among %d", cell.Count, c.Label.Levels[cell.Key], cell.Count), true})
 	}
+	return nil
 }
+
+// rareLabel is how many rows of one label are not rare.
+const rareLabel = 10
 
 func compare(a, b float64) int {
 	switch {

@@ -170,3 +170,21 @@ func TestLearnRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestRegenerated: the report of nri tries to make the basis again and finds another.
+func TestRegenerated(t *testing.T) {
+	for _, kind := range []string{"pca", "pca-perturbed", "scrambled", "random"} {
+		c := nri(t, "basis: {kind: "+kind+", dim: 3}\n")
+		made, err := party.Prepare(c, read(t, c, csv(80, rand.New(rand.NewPCG(3, 4)))), party.EffectiveFloors(c, nil), seed(t), rand.NewChaCha8([32]byte{9}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(made.Report.Findings, func(f party.Finding) bool { return f.Name == "regenerated-basis" })
+		if i < 0 {
+			t.Fatalf("%s: no finding among %+v", kind, made.Report.Findings)
+		}
+		if f := made.Report.Findings[i]; f.Warn || f.Value > 0.95 {
+			t.Errorf("%s: %+v", kind, f)
+		}
+	}
+}

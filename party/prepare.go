@@ -72,10 +72,17 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, seed anchor.Seed,
 	}
 	defer a.Erase()
 	z, image := f.Project(x.rows), f.Project(a)
-	report.columns(c, t.X())
+	if err := report.columns(c, t.X(), t.Labels()); err != nil {
+		return nil, fmt.Errorf("party: %w", err)
+	}
 	err = measured{c, x.rows.Reveal(), z, f.Matrix().Reveal(), a.Reveal(), image, src}.attack(&report)
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
+	}
+	if c.Protocol == "nri" {
+		if err := report.regenerate(c.Basis, x.rows, z, src); err != nil {
+			return nil, fmt.Errorf("party: %w", err)
+		}
 	}
 	if err := report.Keeps(c, floors); err != nil {
 		return nil, err
@@ -98,7 +105,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, seed anchor.Seed,
 }
 
 // basisFor makes the basis, and drops the rows of which it leaves out less than the
-// floor of eps (MM §2.4, down-sampling).
+// floor of eps (MM §2.3, down-sampling).
 func basisFor(c *study.Contract, t *table.Table, floors Floors, src rand.Source) (*basis.Basis, basis.Report, *table.Table, error) {
 	x := t.Standardised()
 	defer x.Erase()
