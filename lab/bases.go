@@ -41,7 +41,7 @@ func (t *trial) dim(b Basis) (int, error) {
 		most = min(most, n)
 	}
 	if most < 1 {
-		return 0, fmt.Errorf("lab: a party has one row, a %s basis needs more", b.Kind)
+		return 0, fmt.Errorf("lab: a party has one row, a %s basis needs more: give parties more rows, take fewer parties than a column has values, or a random or a common basis", b.Kind)
 	}
 	if l > most {
 		t.note("dimension %d is cut to %d, what the rows of the smallest party span", l, most)

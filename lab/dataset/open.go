@@ -246,7 +246,7 @@ func (f *frame) target(c *column, task Task) (learn.Target, error) {
 	}
 	classes, of, err := c.levels(maxClasses)
 	if err != nil {
-		return learn.Target{}, f.errorf("the label's %w", err)
+		return learn.Target{}, f.errorf("the label's %w: is it an identifier, or numbers with a text among them?", err)
 	}
 	if len(classes) < 2 {
 		return learn.Target{}, f.errorf("column %d (%q): the label is the same in all %d rows", c.at, c.name, f.n)

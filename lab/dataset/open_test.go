@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -446,6 +447,30 @@ func TestParquetRefused(t *testing.T) {
 
 // TestParquetCut wants every beginning of a file, and the file with a byte of
 // its data changed, to be an error or a table, not a panic.
+// TestParquetFooter: a length that the file does not have is refused before room is
+// made for it.
+func TestParquetFooter(t *testing.T) {
+	path := people(t)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(b[len(b)-8:], []byte{0xff, 0xff, 0xff, 0xff})
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = dataset.Open(path, dataset.Options{})
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "a footer of 4294967295 bytes in a file of") {
+		t.Errorf("error %v", err)
+	}
+	if room := after.TotalAlloc - before.TotalAlloc; room > 1<<20 { // a small file takes a few kB
+		t.Errorf("%d bytes were allocated", room)
+	}
+}
+
 func TestParquetCut(t *testing.T) {
 	whole, err := os.ReadFile(people(t))
 	if err != nil {

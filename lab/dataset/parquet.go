@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	endian "encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -40,6 +41,16 @@ func readParquet(r io.ReaderAt, size int64, name string, opt Options) (f *frame,
 			f, err = nil, t.errorf("the file is not whole Parquet")
 		}
 	}()
+	// The library makes room for what the footer says it is long: up to 4 GiB.
+	var tail [8]byte // the footer's length, and PAR1
+	if size >= int64(len(tail)) {
+		if _, err := r.ReadAt(tail[:], size-int64(len(tail))); err != nil {
+			return nil, t.errorf("%w", err)
+		}
+		if length := int64(endian.LittleEndian.Uint32(tail[:])); length > size {
+			return nil, t.errorf("the file is not whole Parquet: a footer of %d bytes in a file of %d", length, size)
+		}
+	}
 	p, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, t.errorf("%w", err)
