@@ -61,9 +61,7 @@ func (d *demo) compare(ctx context.Context, took time.Duration) error {
 		if p.heldOut, err = heldOut(c, scores, test.Labels()); err != nil {
 			return err
 		}
-		if p.sent, err = bytesIn(filepath.Join(d.party(i), "concord-site", "outbox")); err != nil {
-			return err
-		}
+		p.sent = d.sent[hospitals[i]]
 		if p.received, err = bytesIn(filepath.Join(d.party(i), "concord-site", "inbox")); err != nil {
 			return err
 		}
@@ -227,7 +225,7 @@ func (d *demo) report(parties []compared, central lab.Scores, test *table.Table,
 		}
 		for _, m := range manifest.Members {
 			entry.Leaves = append(entry.Leaves, report.Member{
-				Name: m.Name, Shape: strings.Trim(strings.ReplaceAll(fmt.Sprint(m.Shape), " ", " × "), "[]"),
+				Name: m.Name, Shape: strings.Trim(strings.ReplaceAll(fmt.Sprint(shape(m)), " ", " × "), "[]"),
 				Bytes: m.Bytes, SHA256: m.SHA256.String(),
 			})
 		}
@@ -235,6 +233,14 @@ func (d *demo) report(parties []compared, central lab.Scores, test *table.Table,
 		out.Parties = append(out.Parties, entry)
 	}
 	return durable.Write(filepath.Join(d.Dir, "report.html"), 0o644, func(f *os.File) error { return report.Write(f, out) })
+}
+
+// shape is that of a member, or of what a sealed one holds.
+func shape(m bundle.Member) []int {
+	if m.Sealed != nil {
+		return m.Sealed.Shape
+	}
+	return m.Shape
 }
 
 // manifest is that of a party's contribution.

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +31,9 @@ type Options struct {
 	Parties int    // 3 to 8
 	Dir     string // where everything is written
 	Model   string // kind of the model as in a contract; empty for logistic
-	Verbose bool   // show what every command prints
+	// Protocol is dc, or nri; empty for dc.
+	Protocol string
+	Verbose  bool // show what every command prints
 }
 
 // policyFile lets the demonstration approve without asking; in a study a person says
@@ -51,12 +54,12 @@ func Run(ctx context.Context, out io.Writer, opt Options) error {
 	}
 	started := time.Now()
 	if _, err := study.ParseYAML([]byte(opt.yaml())); err != nil {
-		return cli.Usagef("--model is %q: %v", opt.Model, err)
+		return cli.Usagef("--model is %q and --protocol %q: %v", opt.Model, opt.Protocol, err)
 	}
 	if err := freshDir(opt.Dir); err != nil {
 		return err
 	}
-	d := &demo{Options: opt, out: out}
+	d := &demo{Options: opt, out: out, sent: map[string]int64{}}
 	if err := d.writeData(); err != nil {
 		return err
 	}
@@ -84,7 +87,11 @@ type demo struct {
 	contract *study.Contract
 	phrase   string
 	steps    []report.Step
+	sent     map[string]int64 // bytes that each hospital's commands say they sent
 }
+
+// sentBytes is how commands say it.
+var sentBytes = regexp.MustCompile(`(?m)^sent (?:this site's share of the anchor seed: )?(\d+) bytes`)
 
 // freshDir makes an empty folder. It replaces one that a demo made, and touches
 // no other that has anything in it.
@@ -147,9 +154,17 @@ func (d *demo) writeData() error {
 // modelLine is where study.yaml names the model.
 var modelLine = regexp.MustCompile(`(?m)^model:.*$`)
 
+// ownLines are those that nri does not share.
+var ownLines = regexp.MustCompile(`(?m)^(anchor|basis):.*\n`)
+
 // yaml is the study as its analyst would write it.
 func (o Options) yaml() string {
 	yaml := strings.Replace(studyYAML, "parties: 3", fmt.Sprintf("parties: %d", o.Parties), 1)
+	if o.Protocol == "nri" { // anchor and basis have other defaults there
+		yaml = ownLines.ReplaceAllLiteralString(yaml, "") + "protocol: nri\nbasis: {dim: 8}\n"
+	} else if o.Protocol != "" {
+		yaml += fmt.Sprintf("protocol: %q\n", o.Protocol)
+	}
 	if o.Model != "" {
 		yaml = modelLine.ReplaceAllLiteralString(yaml, fmt.Sprintf("model: {kind: %q}", o.Model))
 	}
@@ -233,7 +248,11 @@ func (d *demo) visits(ctx context.Context, invites []string) error {
 			return err
 		}
 	}
-	d.say("receive     the analyst aligns, trains one model, seals it to each; every hospital scores new patients")
+	if d.contract.Protocol == "nri" {
+		d.say("receive     the analyst aligns, trains, answers for each anchor; every hospital trains its own model on that and scores")
+	} else {
+		d.say("receive     the analyst aligns, trains one model, seals it to each; every hospital scores new patients")
+	}
 	if err := d.untilDone(ctx, "receive"); err != nil {
 		return err
 	}
@@ -314,6 +333,13 @@ func (d *demo) command(who, program string, args []string, run func(stdout, stde
 	status := run(&stdout, &stderr)
 	printing.Lock()
 	defer printing.Unlock()
+	for _, found := range sentBytes.FindAllStringSubmatch(stdout.String(), -1) {
+		n, err := strconv.ParseInt(found[1], 10, 64)
+		if err != nil {
+			return "", fmt.Errorf("demo: %s sent %w", who, err)
+		}
+		d.sent[who] += n
+	}
 	if d.Verbose {
 		fmt.Fprintf(d.out, "  %s$ %s %s\n", who, program, shown(args))
 		for line := range strings.Lines(stdout.String() + stderr.String()) {

@@ -54,6 +54,36 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+// TestDemoNRI: the same without a key that tells whose row is whose: still far above the
+// smallest hospital alone, and what left can be read by nobody there.
+func TestDemoNRI(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	var out strings.Builder
+	if err := Run(t.Context(), &out, Options{Parties: 3, Dir: dir, Protocol: "nri"}); err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`goes from (\d\.\d+) alone to (\d\.\d+) together`).FindStringSubmatch(out.String())
+	if found == nil {
+		t.Fatalf("no figures in %s", out.String())
+	}
+	// Bases and order of rows are new in every run, and t is trained on the anchor: the
+	// least of 100 runs was .9821.
+	if auc, err := strconv.ParseFloat(found[2], 64); err != nil || auc < 0.95 {
+		t.Errorf("ROC-AUC %s together", found[2])
+	}
+	for i := range 3 {
+		site := filepath.Join((&demo{Options: Options{Dir: dir}}).party(i), "concord-site")
+		for _, gone := range []string{"contribution/stays/basis.secret", "contribution/leaves/X.npy", "contribution/leaves/X.npy.age", "outbox/contribution.bundle", "anchor.secret"} {
+			if _, err := os.Stat(filepath.Join(site, gone)); err == nil {
+				t.Errorf("%s is still at %s", gone, hospitals[i])
+			}
+		}
+	}
+	if err := Run(t.Context(), io.Discard, Options{Parties: 3, Dir: t.TempDir(), Protocol: "open"}); err == nil || !strings.Contains(err.Error(), `protocol is "open"`) {
+		t.Errorf("an unknown protocol: %v", err)
+	}
+}
+
 // checkErrors counts hospital i's predictions anew, from its file and that of the
 // new patients, and wants the report to have the same confusion matrix.
 func checkErrors(t *testing.T, dir string, i int, page string) {
