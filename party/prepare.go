@@ -72,6 +72,11 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, seed anchor.Seed,
 	}
 	defer a.Erase()
 	z, image := f.Project(x.rows), f.Project(a)
+	if c.Noise != nil {
+		if z, err = report.addNoise(c.Noise, x.rows, f, floors, src); err != nil {
+			return nil, err
+		}
+	}
 	if err := report.columns(c, t.X(), t.Labels()); err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"concord/privacy"
 )
 
 // ContractFormat is the version of the contract format that this package
@@ -37,11 +39,13 @@ type Contract struct {
 	Subject string `json:"subject,omitempty"`
 	// Standardise is "range" (each feature's range is mapped to [-1, 1]) or
 	// "none". Figures of the data are not used: nobody sees all of it.
-	Standardise string    `json:"standardise"`
-	Anchor      Anchor    `json:"anchor"`
-	Basis       Basis     `json:"basis"`
-	Alignment   Alignment `json:"alignment"`
-	Model       Model     `json:"model"`
+	Standardise string `json:"standardise"`
+	Anchor      Anchor `json:"anchor"`
+	Basis       Basis  `json:"basis"`
+	// Noise is what each party adds to X̃, or nil for nothing.
+	Noise     *Noise    `json:"noise,omitempty"`
+	Alignment Alignment `json:"alignment"`
+	Model     Model     `json:"model"`
 	// LocalModel is what each party trains under nri on the anchor and the
 	// answers: its own model tᵢ.
 	LocalModel *Model `json:"local_model,omitempty"`
@@ -101,6 +105,29 @@ type Basis struct {
 	Dim int `json:"dim"`
 	// Delta is δ of pca-perturbed: the deviation of the noise on standardised rows.
 	Delta float64 `json:"delta,omitempty"`
+}
+
+// Noise says how much Gaussian noise is on every number of X̃. With Epsilon, Delta and
+// Clip it has a guarantee: rows are cut to the length Clip, and the features of one row
+// are (ε, δ)-differentially private, labels and counts are not. With Sigma alone it is
+// noise.
+type Noise struct {
+	Epsilon float64 `json:"epsilon,omitempty"`
+	Delta   float64 `json:"delta,omitempty"`
+	Clip    float64 `json:"clip,omitempty"`
+	Sigma   float64 `json:"sigma,omitempty"`
+}
+
+// Guarantees says whether the noise is differential privacy.
+func (n *Noise) Guarantees() bool { return n.Epsilon > 0 }
+
+// Deviation is that of the noise on X̃, in units of standardised features: Sigma, or the
+// analytic Gaussian mechanism's for the sensitivity 2·Clip of replacing one row.
+func (n *Noise) Deviation() (float64, error) {
+	if !n.Guarantees() {
+		return n.Sigma, nil
+	}
+	return privacy.Sigma(n.Epsilon, n.Delta, 2*n.Clip)
 }
 
 // Alignment says how the analyst finds the Gᵢ.

@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -182,6 +183,14 @@ func TestValidate(t *testing.T) {
 		{"floors: {people: 5}", "floors.people is 5 without a subject"},
 		{"subject: id\nfloors: {rows: 20, people: 21}", "floors.people is 21, must be from 1 to 20"},
 		{"subject: id\nfloors: {people: 0}", "floors.people is 0, must be from 1"},
+		{"noise: {}", "noise must have epsilon, delta and clip"},
+		{"noise: {epsilon: 1, delta: 0.001}", "noise must have epsilon, delta and clip"},
+		{"noise: {epsilon: 1, delta: 0.001, clip: 2}", "basis.kind is pca, which is made from the rows, and noise has an epsilon"},
+		{"basis: {kind: random}\nnoise: {epsilon: 1, delta: 0.001, clip: 2, sigma: 1}", "noise has both sigma and epsilon"},
+		{"basis: {kind: random}\nnoise: {epsilon: 1, delta: 0.5, clip: 2}", "noise.delta is 0.5, must be below 0.1"},
+		{"basis: {kind: random}\nnoise: {epsilon: -1, delta: 0.5, clip: 2}", "noise.epsilon is -1, must be positive"},
+		{"basis: {kind: random}\nfloors: {eps: 0.1}\nnoise: {epsilon: 1, delta: 0.001, clip: 2}", "floors.eps drops rows by what they are"},
+		{"basis: {kind: random}\nstandardise: none\nnoise: {epsilon: 1, delta: 0.001, clip: 2}", "standardise is none and noise has an epsilon"},
 		{"floors: {eps: 1}", "floors.eps is 1, must be from 0 to below 1"},
 		{"standardise: pooled", `standardise is "pooled", must be one of: range, none`},
 		{"anchor: {rows: 2}", "anchor.rows (at least the number of features, for Rank(A) = m) is 2, must be from 3"},
@@ -249,6 +258,30 @@ func TestNRI(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the description does not say %q:\n%s", want, text)
 		}
+	}
+}
+
+// TestNoise: what a contract says of noise, and its deviation.
+func TestNoise(t *testing.T) {
+	c, err := study.ParseYAML([]byte(smallYAML + "basis: {kind: random}\nnoise: {epsilon: 2, delta: 0.001, clip: 3}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 1.445 a unit of sensitivity (Balle and Wang 2018; METHODS: DP baseline), which is 6.
+	if sigma, err := c.Noise.Deviation(); err != nil || math.Abs(sigma/6-1.445) > 5e-4 || !c.Noise.Guarantees() {
+		t.Errorf("deviation %v, %v", sigma, err)
+	}
+	if text := study.Describe(c); !strings.Contains(text, "(2, 0.001)-differentially private") || !strings.Contains(text, "labels, their counts and the number of rows are not covered") {
+		t.Errorf("the description does not say it:\n%s", text)
+	}
+	if c, err = study.ParseYAML([]byte(smallYAML + "noise: {sigma: 0.25}\n")); err != nil {
+		t.Fatal(err)
+	}
+	if sigma, err := c.Noise.Deviation(); err != nil || sigma != 0.25 || c.Noise.Guarantees() {
+		t.Errorf("noise alone: %v, %v", sigma, err)
+	}
+	if text := study.Describe(c); !strings.Contains(text, "without a guarantee") || strings.Contains(text, "differentially") {
+		t.Errorf("the description says too much:\n%s", text)
 	}
 }
 

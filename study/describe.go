@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -54,6 +55,18 @@ func Describe(c *Contract) string {
 		line("basis", "%s with delta %g, %d columns for %d features", c.Basis.Kind, c.Basis.Delta, c.Basis.Dim, c.M())
 	} else {
 		line("basis", "%s, %d columns for %d features", c.Basis.Kind, c.Basis.Dim, c.M())
+	}
+	if n := c.Noise; n != nil {
+		sigma, err := n.Deviation()
+		if err != nil {
+			sigma = math.NaN() // the contract was not validated
+		}
+		if n.Guarantees() {
+			line("noise", "deviation %.3g on every shared number: the features of one row are (%g, %g)-differentially private,", sigma, n.Epsilon, n.Delta)
+			line("", "rows cut to length %g; labels, their counts and the number of rows are not covered", n.Clip)
+		} else {
+			line("noise", "deviation %g on every shared number, without a guarantee", sigma)
+		}
 	}
 	line("alignment", "%s, target %s", c.Alignment.Method, c.Alignment.Target)
 	line("model", "%s", c.Model)

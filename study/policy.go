@@ -20,6 +20,9 @@ type Policy struct {
 	// reconstructed row may be nearest to their own; 0 for no bound: both are then
 	// only shown.
 	Correlation, Linkage float64
+	// Ledger is the file that counts what left of which rows, for sites that take part
+	// in several studies; empty for one in the site's folder.
+	Ledger string
 	// Approve lets a program approve what keeps all floors, without a person.
 	Approve bool
 }
@@ -28,6 +31,7 @@ type Policy struct {
 //
 //	name: north-2026        # stands in approvals
 //	floors: {rows: 50, per_class: 5, people: 40, eps: 0.1, correlation: 0.95, linkage: 0.5}
+//	ledger: /srv/concord/ledger.jsonl
 //	approve: true           # a program may approve by it
 //
 // Everything may be left out. Unknown keys, repeated keys and values out of range are
@@ -53,6 +57,7 @@ func ParsePolicy(b []byte) (*Policy, error) {
 				s.get("eps").float(&p.Eps), s.get("correlation").float(&p.Correlation), s.get("linkage").float(&p.Linkage),
 			)
 		}),
+		f.get("ledger").str(&p.Ledger),
 		f.get("approve").boolean(&p.Approve),
 	)
 	if err == nil {

@@ -14,12 +14,13 @@ func TestPolicy(t *testing.T) {
 # North's own
 name: north-2026
 floors: {rows: 50, per_class: 5, people: 40, eps: 0.1, correlation: 0.95, linkage: 1}
+ledger: /srv/ledger.jsonl
 approve: true
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &study.Policy{Name: "north-2026", Rows: 50, PerClass: 5, People: 40, Eps: 0.1, Correlation: 0.95, Linkage: 1, Approve: true}
+	want := &study.Policy{Name: "north-2026", Rows: 50, PerClass: 5, People: 40, Eps: 0.1, Correlation: 0.95, Linkage: 1, Ledger: "/srv/ledger.jsonl", Approve: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -28,7 +29,7 @@ approve: true
 	}
 	for _, c := range []struct{ text, problem string }{
 		{"", "policy.yaml"},
-		{"flors: {rows: 5}", `policy.yaml: line 1, column 8: flors: unknown key; the keys here are: name, floors, approve`},
+		{"flors: {rows: 5}", `policy.yaml: line 1, column 8: flors: unknown key; the keys here are: name, floors, ledger, approve`},
 		{"floors: {row: 5}", "floors.row: unknown key"},
 		{"floors: {rows: 5, rows: 6}", "policy.yaml"},
 		{"floors: {rows: -1}", "floors.rows is -1, must be from 0"},

@@ -45,6 +45,9 @@ func (c *Contract) Validate() error {
 	if err := c.validateProtocol(); err != nil {
 		return err
 	}
+	if err := c.validateNoise(); err != nil {
+		return err
+	}
 	if err := between("max_rows", c.MaxRows, 1, MaxContractRows); err != nil {
 		return err
 	}
@@ -196,6 +199,46 @@ func (c *Contract) validatePeople() error {
 	}
 	if !finite(c.Floors.Eps) || c.Floors.Eps < 0 || c.Floors.Eps >= 1 {
 		return fmt.Errorf("study: floors.eps is %g, must be from 0 to below 1", c.Floors.Eps)
+	}
+	return nil
+}
+
+// validateNoise checks that noise is either a guarantee, which holds only if basis and
+// scaling do not look at the rows, or noise without one.
+func (c *Contract) validateNoise() error {
+	n := c.Noise
+	if n == nil {
+		return nil
+	}
+	for _, v := range []struct {
+		key   string
+		value float64
+	}{{"epsilon", n.Epsilon}, {"delta", n.Delta}, {"clip", n.Clip}, {"sigma", n.Sigma}} {
+		if !finite(v.value) || v.value < 0 || v.value > 1e6 {
+			return fmt.Errorf("study: noise.%s is %g, must be positive and at most 1e6", v.key, v.value)
+		}
+	}
+	if n.Sigma > 0 {
+		if n.Epsilon != 0 || n.Delta != 0 || n.Clip != 0 {
+			return fmt.Errorf("study: noise has both sigma and epsilon, delta or clip; sigma alone is noise without a guarantee, the other three give one")
+		}
+		return nil
+	}
+	if n.Epsilon == 0 || n.Delta == 0 || n.Clip == 0 {
+		return fmt.Errorf("study: noise must have epsilon, delta and clip, for a guarantee, or sigma alone, for noise without one")
+	}
+	switch {
+	case n.Delta >= 0.1:
+		return fmt.Errorf("study: noise.delta is %g, must be below 0.1: it is the probability that the guarantee fails", n.Delta)
+	case c.Basis.Kind != "random":
+		return fmt.Errorf("study: basis.kind is %s, which is made from the rows, and noise has an epsilon; a guarantee needs basis.kind random, or write noise.sigma alone", c.Basis.Kind)
+	case c.Standardise != "range":
+		return fmt.Errorf("study: standardise is %s and noise has an epsilon; clip is in units of standardised features, so give every feature a range", c.Standardise)
+	case c.Floors.Eps > 0:
+		return fmt.Errorf("study: floors.eps drops rows by what they are, and noise has an epsilon, which does not cover that; take one of the two")
+	}
+	if _, err := n.Deviation(); err != nil {
+		return fmt.Errorf("study: noise: %w", err)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ const maxYAMLBytes = 16 << 20
 //	standardise   range when every feature has one, none when none has; to be said when some have
 //	anchor        kind orthonormal, under nri normal; rows m (orthonormal) or max(1000, 2m)
 //	basis         kind pca, under nri pca-perturbed with delta 0.05 (MM §4.1); dim ⌊0.8 m⌋, at least 1 (MM §4)
+//	noise         none
 //	alignment     method odc; target identity for odc, sigma for ls (NRI's C = Σ; with identity
 //	              the columns have unit length and a penalised model learns next to nothing)
 //	model         logistic with c 1 for classes, ridge with alpha 1 for numbers; settings of
@@ -84,6 +85,11 @@ func (c *Contract) fromYAML(root *yamlNode) error {
 		}),
 		section(f.get("basis"), func(s *fields) error {
 			return errors.Join(s.get("kind").str(&c.Basis.Kind), s.get("dim").integer(&c.Basis.Dim), s.get("delta").float(&c.Basis.Delta))
+		}),
+		section(f.get("noise"), func(s *fields) error {
+			c.Noise = new(Noise)
+			return errors.Join(s.get("epsilon").float(&c.Noise.Epsilon), s.get("delta").float(&c.Noise.Delta),
+				s.get("clip").float(&c.Noise.Clip), s.get("sigma").float(&c.Noise.Sigma))
 		}),
 		section(f.get("alignment"), func(s *fields) error {
 			return errors.Join(s.get("method").str(&c.Alignment.Method), s.get("target").str(&c.Alignment.Target))
