@@ -46,7 +46,7 @@ type Gain struct {
 // of the images z = xF (n × l) are theirs, for every k in ks, and says how well the
 // other rows are then read from their images. It is against the analyst alone, who is
 // given neither F nor the anchor; under NRI the images are permuted, and the known
-// rows must first be linked. It measures
+// rows must first be linked (see [LinkDistances]). It measures
 // three linear decoders; it does not bound what others could do.
 //
 // With the known pairs (X_k, Z_k) the decoders are
