@@ -9,18 +9,27 @@ import (
 
 	"concord/bundle"
 	"concord/internal/cli"
+	"concord/internal/reviewpage"
 )
 
 func (p *program) reviewCommand() *cobra.Command {
-	return &cobra.Command{
+	var html string
+	cmd := &cobra.Command{
 		Use:   "review",
 		Short: "Show exactly what would leave, and to whom",
-		Args:  cobra.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return p.review() },
+		Long: `Shows what would leave, to whom, what it gives away and what that means; after
+send, what has left. With --html it writes the same into one HTML file for the
+person who approves, with the floors beside the figures: a page that needs no
+network, to be read or printed. The file holds figures of this site's rows. It
+replaces an earlier page only, and does not go into the site's folder.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.review(cmd.Flags().Changed("html"), html) },
 	}
+	cmd.Flags().StringVar(&html, "html", "", "write an HTML file instead of showing it here")
+	return cmd
 }
 
-func (p *program) review() error {
+func (p *program) review(asPage bool, path string) error {
 	v, err := p.open()
 	if err != nil {
 		return err
@@ -32,24 +41,24 @@ func (p *program) review() error {
 	if err != nil {
 		return err
 	}
-	p.printDraft(v, m)
 	r, err := v.report()
 	if err != nil {
 		return err
 	}
+	if asPage {
+		return p.writePage(v, m, r, path)
+	}
+	p.printDraft(v, m)
 	p.printReport(v, r)
-	p.printf(`
-What this means:
-- X is your rows through a secret basis, in random order; without the basis or
-  the anchor its columns have no names. The analyst has neither. It can find the
-  directions in which your rows vary most; where one of them is nearly a single
-  feature, sorting by it sorts your people by that feature (figures above).
-- Y is each row's label as it is, and A the secret anchor through your basis.
-- The analyst together with any one party can undo the projection, up to what a
-  basis of %d columns leaves out of %d features. So can whoever knows %d of your
-  rows and which rows of X they are.
-- The files are in %s; numpy.load opens them.
-`, v.contract.Basis.Dim, v.contract.M(), v.contract.M(), v.site.Leaves(bundle.KindContribution))
+	p.printf("\nWhat this means:\n")
+	for _, said := range reviewpage.Meaning(v.contract) {
+		p.printf("%s\n", wrapped("- "+said, 2, 80))
+	}
+	if v.nri() {
+		p.printf("- The files are sealed to the analyst; nobody here can open them.\n")
+	} else {
+		p.printf("- The files are in %s; numpy.load opens them.\n", v.site.Leaves(bundle.KindContribution))
+	}
 	switch _, err := v.loadApproval(bundle.KindContribution, m); {
 	case v.site.Sent(bundle.KindContribution):
 		receipt, err := v.receipt(bundle.KindContribution)

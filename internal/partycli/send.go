@@ -47,6 +47,9 @@ func (p *program) sendContribution(ctx context.Context, v *visit, c *client.Clie
 		if err := v.sourceUnchanged(); err != nil {
 			return err
 		}
+		if err := v.spend(); err != nil {
+			return err
+		}
 		if err := v.sealDraft(bundle.KindContribution, []*study.Statement{v.analyst}); err != nil {
 			return err
 		}

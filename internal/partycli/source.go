@@ -9,9 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"concord/bundle"
 	"concord/internal/cli"
+	"concord/internal/site"
 	"concord/study"
 )
 
@@ -66,20 +68,100 @@ func (s source) write(dir string) error {
 	return os.WriteFile(filepath.Join(dir, sourceFile), append(b, '\n'), draftPerm)
 }
 
-// sourceUnchanged compares the file of the prepared contribution with what was
-// prepared: what is approved and sent speaks of the rows as they are.
-func (v *visit) sourceUnchanged() error {
+// loadSource is the file of the prepared contribution.
+func (v *visit) loadSource() (source, error) {
+	var s source
 	path := v.site.Stays(bundle.KindContribution, sourceFile)
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // prepared by an earlier version
+		return s, cli.WithHint(fmt.Errorf("%s is missing", path), "run concord prepare again")
 	}
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// sourceUnchanged compares the file of the prepared contribution with what was
+// prepared: what is approved and sent speaks of the rows as they are.
+func (v *visit) sourceUnchanged() error {
+	s, err := v.loadSource()
 	if err != nil {
 		return err
 	}
-	var s source
-	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
 	return s.unchanged()
+}
+
+// ledgerPath is where this site counts what left, as its policy says.
+func (v *visit) ledgerPath() (string, error) {
+	own, err := v.site.Policy()
+	if err != nil || own == nil {
+		return "", err
+	}
+	return own.Ledger, nil
+}
+
+// spend counts the prepared contribution before it is sealed.
+func (v *visit) spend() error {
+	m, err := v.loadManifest(bundle.KindContribution)
+	if err != nil {
+		return err
+	}
+	from, err := v.loadSource()
+	if err != nil {
+		return err
+	}
+	r, err := v.report()
+	if err != nil {
+		return err
+	}
+	path, err := v.ledgerPath()
+	if err != nil {
+		return err
+	}
+	e := site.Spent{Time: time.Now().UTC().Truncate(time.Second), Study: v.study, Name: v.contract.Name, Manifest: m.Hash(), Source: from.SHA256, Rows: r.Rows, Dim: r.Dim}
+	if n := v.contract.Noise; n != nil {
+		e.Epsilon, e.Delta = n.Epsilon, n.Delta
+	}
+	return v.site.Spend(path, e)
+}
+
+// printSpent says what left of the same rows before.
+func (p *program) printSpent(v *visit, m *bundle.Manifest) error {
+	from, err := v.loadSource()
+	if err != nil {
+		return err
+	}
+	path, err := v.ledgerPath()
+	if err != nil {
+		return err
+	}
+	before, err := v.site.SpentOn(path, from.SHA256, m.Hash())
+	if err != nil || len(before) == 0 {
+		return err
+	}
+	p.printf("\nthe same file was projected before:\n")
+	epsilon, delta, bare := 0.0, 0.0, 0
+	for _, e := range before {
+		what := "without differential privacy"
+		if e.Epsilon > 0 {
+			what = fmt.Sprintf("epsilon %g, delta %g", e.Epsilon, e.Delta)
+		} else {
+			bare++
+		}
+		epsilon, delta = epsilon+e.Epsilon, delta+e.Delta
+		p.printf("  %s  %s, %d directions of %d rows, %s\n", e.Time.Format("2006-01-02"), cli.Printable(e.Name), e.Dim, e.Rows, what)
+	}
+	switch n := v.contract.Noise; {
+	case n == nil || !n.Guarantees():
+		p.printf("several projections of the same rows together show more of them than each alone\n")
+	case bare > 0:
+		p.printf("%d of them had no guarantee, so that of this one says little of the rows as a whole\n", bare)
+	default:
+		p.printf("with this one they add up to epsilon %g, delta %g (basic composition)\n", epsilon+n.Epsilon, delta+n.Delta)
+	}
+	return nil
 }

@@ -14,6 +14,7 @@
 //	contribution/leaves/ manifest.json X.npy A.npy Y.npy exactly as they would leave, approval.json
 //	contribution/stays/  basis.secret (0600; none under nri), report.json, source.json
 //	policy.yaml          this site's own floors, if people here wrote one
+//	ledger.jsonl         what left of which rows, unless policy.yaml names another place
 //	approvals.log        every approval given here, by whom or what
 //	outbox/              sealed bundles, exactly as sent
 //	receipts/            the analyst's signed receipts

@@ -1,0 +1,50 @@
+package site_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"concord/internal/site"
+	"concord/study"
+)
+
+// TestLedger: a contribution counts once, whatever is repeated, and those of the same
+// rows are found over studies that share a ledger.
+func TestLedger(t *testing.T) {
+	shared := filepath.Join(t.TempDir(), "ledger.jsonl")
+	a, b := &site.Site{Dir: t.TempDir()}, &site.Site{Dir: t.TempDir()}
+	rows, other := study.Hash{1}, study.Hash{2}
+	for _, e := range []struct {
+		s        *site.Site
+		manifest byte
+		source   study.Hash
+	}{{a, 10, rows}, {a, 10, rows}, {b, 11, rows}, {b, 12, other}} {
+		if err := e.s.Spend(shared, site.Spent{Manifest: study.Hash{e.manifest}, Source: e.source, Epsilon: 2, Delta: 1e-5, Rows: 7}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same, err := a.SpentOn(shared, rows, study.Hash{11})
+	if err != nil || len(same) != 1 || same[0].Manifest != (study.Hash{10}) || same[0].Epsilon != 2 || same[0].Rows != 7 {
+		t.Errorf("%+v, %v", same, err)
+	}
+	if same, err := a.SpentOn("", rows, study.Hash{}); err != nil || same != nil {
+		t.Errorf("the folder's own ledger has %+v, %v", same, err)
+	}
+	if err := a.Spend("", site.Spent{Manifest: study.Hash{10}, Source: rows}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(a.Dir, "ledger.jsonl")); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(shared, []byte("{}\nno\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.SpentOn(shared, rows, study.Hash{}); err == nil || !strings.Contains(err.Error(), "line 2 is damaged") {
+		t.Errorf("a damaged ledger: %v", err)
+	}
+	if err := a.Spend(shared, site.Spent{}); err == nil {
+		t.Error("a damaged ledger was written to")
+	}
+}
