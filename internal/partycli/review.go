@@ -55,9 +55,12 @@ func (p *program) review(asPage bool, path string) error {
 		p.printf("%s\n", wrapped("- "+said, 2, 80))
 	}
 	if v.nri() {
-		p.printf("- The files are sealed to the analyst; nobody here can open them.\n")
+		p.printf("- The files are sealed to the analyst in %s; nobody here can open them.\n", v.site.Leaves(bundle.KindContribution))
 	} else {
 		p.printf("- The files are in %s; numpy.load opens them.\n", v.site.Leaves(bundle.KindContribution))
+	}
+	if err := p.printSpent(v, m); err != nil {
+		return err
 	}
 	switch _, err := v.loadApproval(bundle.KindContribution, m); {
 	case v.site.Sent(bundle.KindContribution):

@@ -1,0 +1,254 @@
+package reviewpage
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+
+	"concord/bundle"
+	"concord/party"
+	"concord/study"
+)
+
+// mostFeatures is how many features a table names; a longer one nobody reads.
+const mostFeatures = 20
+
+// view is what the template shows beside the page itself.
+type view struct {
+	Page
+	Style      template.CSS
+	Hash       study.Hash
+	Command    string // that approves
+	Recipients []recipient
+	Members    []member
+	Labels     []label
+	FloorRows  []floorRow
+	Against    []against
+	Warnings   int
+	Best       []feature // that come back best
+	More       int       // features that Best leaves out
+	Following  []feature // that follow a direction
+	Meaning    []string
+}
+
+// recipient is somebody to whom the contribution goes.
+type recipient struct {
+	Fingerprint      study.Hash
+	*study.Statement // nil if the roster does not have it
+}
+
+// member is one file; Inside says that the line tells what the one before holds.
+type member struct {
+	Name, What   string
+	Shape, Dtype string
+	Bytes        int64
+	SHA256       study.Hash
+	Inside       bool
+}
+
+type label struct {
+	Level string
+	Rows  int
+	Share string
+	Bar   string
+}
+
+// floorRow is a figure beside its floor.
+type floorRow struct {
+	What, Figure, Floor, By string
+	// State is "kept", "not kept", "not measured" or "no floor".
+	State string
+}
+
+// NotKept says that the row needs to be seen.
+func (r floorRow) NotKept() bool { return r.State == "not kept" }
+
+// against is all findings that speak against one.
+type against struct {
+	Who      string
+	Findings []party.Finding
+}
+
+// feature is a line of a table of features, with the length of its bar in hundredths.
+type feature struct {
+	Name, Figure string
+	Near, Chance string
+	Bar          string
+}
+
+func (p Page) view() view {
+	v := view{Page: p, Style: template.CSS(style), Hash: p.Manifest.Hash(), Meaning: Meaning(p.Contract), FloorRows: p.floorRows()}
+	v.Command = "concord approve " + v.Hash.Short()
+	if len(p.Site.ApproverKey) > 0 {
+		v.Command += " --key FILE"
+	}
+	for _, fingerprint := range p.Manifest.Recipients {
+		s, err := p.Roster.Member(fingerprint)
+		if err != nil {
+			s = nil
+		}
+		v.Recipients = append(v.Recipients, recipient{fingerprint, s})
+	}
+	for _, m := range p.Manifest.Members {
+		v.Members = append(v.Members, member{m.Name, p.whatIs(m.Name), shape(m.Shape), m.Dtype, m.Bytes, m.SHA256, false})
+		if in := m.Sealed; in != nil {
+			name := strings.TrimSuffix(m.Name, ".age")
+			v.Members = append(v.Members, member{name, p.whatIs(name), shape(in.Shape), in.Dtype, in.Bytes, in.SHA256, true})
+		}
+	}
+	for k, n := range p.Report.Classes {
+		share := float64(n) / float64(max(1, p.Report.Rows))
+		v.Labels = append(v.Labels, label{p.Contract.Label.Levels[k], n, percent(share), bar(share)})
+	}
+	for _, f := range p.Report.Findings {
+		i := slices.IndexFunc(v.Against, func(a against) bool { return a.Who == f.Against })
+		if i < 0 {
+			i = len(v.Against)
+			v.Against = append(v.Against, against{Who: f.Against})
+		}
+		v.Against[i].Findings = append(v.Against[i].Findings, f)
+		if f.Warn {
+			v.Warnings++
+		}
+	}
+	best := p.Report.Reconstructed[:min(mostFeatures, len(p.Report.Reconstructed))]
+	v.More = len(p.Report.Reconstructed) - len(best)
+	for _, f := range best {
+		v.Best = append(v.Best, feature{Name: f.Feature, Figure: number(f.Ratio), Bar: bar(1 - f.Ratio)})
+	}
+	for _, e := range p.Report.Exposed {
+		v.Following = append(v.Following, feature{Name: e.Feature, Figure: number(e.Correlation), Near: percent(e.Near), Chance: percent(e.Chance),
+			Bar: bar(e.Correlation)})
+	}
+	return v
+}
+
+// Phase is how far the contribution is: "prepared", "approved", "sealed" or "sent".
+func (p Page) Phase() string {
+	switch {
+	case p.Receipt != nil:
+		return "sent"
+	case p.Sealed:
+		return "sealed"
+	case p.Approval != nil:
+		return "approved"
+	}
+	return "prepared"
+}
+
+// Person says whether a person approved, rather than a program by a policy.
+func (p Page) Person() bool { return p.Approval.Policy == bundle.PolicyPerson }
+
+// ApproverText is the public key of the site's separate approver, or "".
+func (p Page) ApproverText() string {
+	if len(p.Site.ApproverKey) == 0 {
+		return ""
+	}
+	return study.ApproverText(p.Site.ApproverKey)
+}
+
+// EnergyPercent is the share of the variation that the basis keeps, in hundredths.
+func (p Page) EnergyPercent() float64 { return 100 * p.Report.Energy }
+
+// NRI says whether the files are sealed at once.
+func (p Page) NRI() bool { return p.Contract.Protocol == "nri" }
+
+// whatIs says what a member of a contribution holds.
+func (p Page) whatIs(name string) string {
+	if strings.HasSuffix(name, ".age") {
+		return "sealed to the analyst; nobody here can read it"
+	}
+	switch base, _, _ := strings.Cut(name, "."); base {
+	case study.MemberX:
+		if p.Contract.Noise != nil {
+			return "rows through the secret basis, with noise, in random order"
+		}
+		return "rows through the secret basis, in random order"
+	case study.MemberA:
+		return "the secret anchor through the same basis"
+	case study.MemberY:
+		return "each row's label, as it is"
+	}
+	return ""
+}
+
+// floorRows puts every figure that has a floor beside it.
+func (p Page) floorRows() []floorRow {
+	r, f, c := p.Report, p.Floors, p.Contract
+	least := func(what string, n int, floor party.Floor) floorRow {
+		return floorRow{what, formatCount(n, ""), "at least " + formatCount(floor.Least, ""), floor.By, kept(n >= floor.Least)}
+	}
+	people := "people, one for each row"
+	if c.Subject != "" {
+		people = "different people, column " + c.Subject
+	}
+	rows := []floorRow{least("rows", r.Rows, f.Rows), least(people, r.People, f.People)}
+	for k, n := range r.Classes {
+		rows = append(rows, least(fmt.Sprintf("rows of class %q", c.Label.Levels[k]), n, f.PerClass))
+	}
+	if len(r.Findings) == 0 {
+		return rows
+	}
+	eps := floorRow{"least share of a row's length that the basis leaves out (eps)", "–", "", "", "no floor"}
+	if i := slices.IndexFunc(r.Findings, func(f party.Finding) bool { return f.Name == "eps-dr" }); i >= 0 {
+		eps.Figure = number(r.Findings[i].Value)
+		if f.Eps > 0 {
+			eps.State = kept(r.Findings[i].Value >= f.Eps)
+		}
+	}
+	if f.Eps > 0 {
+		if eps.State == "no floor" {
+			eps.State = "not measured"
+		}
+		eps.Floor, eps.By = fmt.Sprintf("at least %g", f.Eps), "of this site"
+		if c.Floors.Eps >= f.Eps {
+			eps.By = "of the contract"
+		}
+	}
+	if r.Dropped > 0 {
+		eps.What += "; " + formatCount(r.Dropped, "row") + " below it dropped"
+	}
+	most := func(what, figure string, value, bound float64, shown string) floorRow {
+		if bound == 0 {
+			return floorRow{what, figure, "", "", "no floor"}
+		}
+		return floorRow{what, figure, "at most " + shown, "of this site", kept(value <= bound)}
+	}
+	rows = append(rows, eps)
+	if len(r.Exposed) > 0 {
+		worst := r.Exposed[0].Correlation
+		rows = append(rows, most("largest correlation of a feature with a direction", number(worst), worst, f.Correlation, fmt.Sprintf("%g", f.Correlation)))
+	}
+	return append(rows, most("reconstructed rows nearest to their own person", percent(r.Linked), r.Linked, f.Linkage, fmt.Sprintf("%g %%", 100*f.Linkage)))
+}
+
+func kept(yes bool) string {
+	if yes {
+		return "kept"
+	}
+	return "not kept"
+}
+
+func shape(lengths []int) string {
+	dims := make([]string, len(lengths))
+	for i, n := range lengths {
+		dims[i] = fmt.Sprint(n)
+	}
+	return strings.Join(dims, " × ")
+}
+
+// number shows a figure with three decimals.
+func number(x float64) string { return fmt.Sprintf("%.3f", x) }
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+// bar is the length of a bar of a hundred for a share; shares beyond 0 and 1, and what
+// is no number, end there.
+func bar(share float64) string {
+	if math.IsNaN(share) {
+		share = 0
+	}
+	return fmt.Sprintf("%.1f", 100*min(1, max(0, share)))
+}
