@@ -44,10 +44,17 @@ func (p *program) sendCommand() *cobra.Command {
 
 func (p *program) sendContribution(ctx context.Context, v *visit, c *client.Client) error {
 	if !v.site.Has("outbox", bundle.KindContribution+".bundle") {
+		m, err := v.loadManifest(bundle.KindContribution)
+		if err != nil {
+			return err
+		}
+		if _, err := v.loadApproval(bundle.KindContribution, m); err != nil {
+			return err
+		}
 		if err := v.sourceUnchanged(); err != nil {
 			return err
 		}
-		if err := v.spend(); err != nil {
+		if err := v.spend(m); err != nil {
 			return err
 		}
 		if err := v.sealDraft(bundle.KindContribution, []*study.Statement{v.analyst}); err != nil {

@@ -104,12 +104,8 @@ func (v *visit) ledgerPath() (string, error) {
 	return own.Ledger, nil
 }
 
-// spend counts the prepared contribution before it is sealed.
-func (v *visit) spend() error {
-	m, err := v.loadManifest(bundle.KindContribution)
-	if err != nil {
-		return err
-	}
+// spend counts the prepared and approved contribution before it is sealed.
+func (v *visit) spend(m *bundle.Manifest) error {
 	from, err := v.loadSource()
 	if err != nil {
 		return err
