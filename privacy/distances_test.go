@@ -106,7 +106,8 @@ func TestLinkDistancesRepeats(t *testing.T) {
 	src := rand.NewPCG(9, 5)
 	x := falling(1200, 9, 0.8, src)
 	z := image(x, linalg.Stiefel(9, 7, src))
-	a, b := linkDistances(t, x, z, privacy.DistanceOptions{}, 5), linkDistances(t, x, z, privacy.DistanceOptions{}, 5)
+	opt := privacy.DistanceOptions{Knows: 30, Repeats: 1}
+	a, b := linkDistances(t, x, z, opt, 5), linkDistances(t, x, z, opt, 5)
 	if a != b {
 		t.Errorf("one seed gives %+v and %+v", a, b)
 	}

@@ -110,7 +110,7 @@ func KnownRows(x, z *mat.Dense, ks []int, repeats int, src rand.Source) ([]Gain,
 	gains := make([]Gain, len(ks))
 	for i, k := range ks {
 		k = min(k, n-1)
-		var error, trivial, left, plain, basis []float64
+		var errs, trivial, left, plain, basis []float64
 		for range repeats {
 			order := rng.Perm(n)
 			known, other := order[:k], order[k:min(n, k+knownJudged)]
@@ -129,7 +129,7 @@ func KnownRows(x, z *mat.Dense, ks []int, repeats int, src rand.Source) ([]Gain,
 			for _, guess := range []*mat.Dense{d.basis, d.plain, d.ridge} {
 				best = min(best, frobenius(guess, truth)/size)
 			}
-			error = append(error, best)
+			errs = append(errs, best)
 			trivial = append(trivial, frobenius(repeatRow(mean, len(other)), truth)/size)
 			left = append(left, frobenius(&projection, truth)/size)
 			if p := math.Sqrt(linalg.SumSquares(&projection)); p > 0 {
@@ -137,7 +137,7 @@ func KnownRows(x, z *mat.Dense, ks []int, repeats int, src rand.Source) ([]Gain,
 			}
 			basis = append(basis, frobenius(d.f, f)/math.Sqrt(linalg.SumSquares(f)))
 		}
-		gains[i] = Gain{Knows: k, Error: medianOf(error), Trivial: medianOf(trivial), Left: medianOf(left), Plain: medianOf(plain), Basis: medianOf(basis)}
+		gains[i] = Gain{Knows: k, Error: medianOf(errs), Trivial: medianOf(trivial), Left: medianOf(left), Plain: medianOf(plain), Basis: medianOf(basis)}
 	}
 	return gains, nil
 }

@@ -19,9 +19,9 @@ const (
 )
 
 // Match is an attacker's guess of the map from images to rows, found by matching the
-// distribution of the images with that of a second sample of the same kind: see [MatchPCA].
-// Call [Match.Rows] for the guessed rows, [Match.Judge] for what they
-// are worth.
+// distribution of the images with that of a second sample of the same kind: [MatchPCA]
+// and [MatchICA]. Call [Match.Rows] for the guessed rows, [Match.Judge] for what they are
+// worth.
 type Match struct {
 	// Knows is the number p of rows of the second sample; none of them needs to be
 	// a row behind the images, and no image of them is needed.
@@ -125,7 +125,7 @@ func (g *Match) Judge(x, z *mat.Dense, src rand.Source) (Matched, error) {
 // randomized decomposition; both need two rows or more. The cost is
 // O((n l + p m) min(l, m)).
 func MatchPCA(z, public *mat.Dense, src rand.Source) (*Match, error) {
-	a, b, err := matchedAxes(z, public, src)
+	a, b, err := matchedAxes(z, public, matchRows, src)
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +161,9 @@ type axes struct {
 	first []float64  // r: the mean's own score, in deviations
 }
 
-// matchedAxes checks the two samples and returns up to min(l, m) axes of each.
-func matchedAxes(z, public *mat.Dense, src rand.Source) (a, b axes, err error) {
+// matchedAxes checks the two samples and returns up to min(l, m) axes of each, those of
+// at most most rows drawn by src.
+func matchedAxes(z, public *mat.Dense, most int, src rand.Source) (a, b axes, err error) {
 	n, l := z.Dims()
 	p, m := public.Dims()
 	for _, s := range []struct {
@@ -178,8 +179,8 @@ func matchedAxes(z, public *mat.Dense, src rand.Source) (a, b axes, err error) {
 		}
 	}
 	rng := rand.New(src)
-	z, _ = someRows(n, matchRows, rng, z, nil)
-	public, _ = someRows(p, matchRows, rng, public, nil)
+	z, _ = someRows(n, most, rng, z, nil)
+	public, _ = someRows(p, most, rng, public, nil)
 	if a, err = principalAxes(z, min(l, m), src); err != nil {
 		return a, b, fmt.Errorf("privacy: axes of the images: %w", err)
 	}

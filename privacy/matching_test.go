@@ -101,7 +101,7 @@ func TestMatchPCAMeans(t *testing.T) {
 		}
 		return x
 	}
-	var error [2]float64
+	var errs [2]float64
 	for try := range 16 {
 		for i, mean := range []float64{0, 1} {
 			src := rand.NewPCG(8, uint64(10+try))
@@ -115,14 +115,14 @@ func TestMatchPCAMeans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			error[i] += got.Error / got.Trivial / 16
+			errs[i] += got.Error / got.Trivial / 16
 		}
 	}
 	// A wrong sign of an axis with the share λ of the variance gives an error of 2√λ: of
 	// 1.6 for the first axis and .96 for the second. With signs by chance the mean over 16
 	// tries is 1.04 or more with a deviation of .16, below .5 with probability 5e-4.
-	if error[0] < 0.5 || error[1] > 0.3 {
-		t.Errorf("errors in units of the trivial one are %.2f centred and %.2f not, want 1 or more and near 0", error[0], error[1])
+	if errs[0] < 0.5 || errs[1] > 0.3 {
+		t.Errorf("errors in units of the trivial one are %.2f centred and %.2f not, want 1 or more and near 0", errs[0], errs[1])
 	}
 }
 
