@@ -51,6 +51,9 @@ func (v *visit) page(m *bundle.Manifest, r party.Report) (reviewpage.Page, error
 	if page.Floors, err = v.floors(); err != nil {
 		return page, err
 	}
+	if page.Before, err = v.spentBefore(m); err != nil {
+		return page, err
+	}
 	info, err := os.Stat(v.site.Leaves(kind, manifestFile))
 	if err != nil {
 		return page, err

@@ -125,21 +125,22 @@ func (v *visit) spend(m *bundle.Manifest) error {
 	return v.site.Spend(path, e)
 }
 
-// printSpent says what left of the same rows before.
-func (p *program) printSpent(v *visit, m *bundle.Manifest) error {
+// spentBefore says what left of the same rows before, a line each, and at the end what
+// that comes to; nothing if nothing did.
+func (v *visit) spentBefore(m *bundle.Manifest) ([]string, error) {
 	from, err := v.loadSource()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	path, err := v.ledgerPath()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	before, err := v.site.SpentOn(path, from.SHA256, m.Hash())
 	if err != nil || len(before) == 0 {
-		return err
+		return nil, err
 	}
-	p.printf("\nthe same file was projected before:\n")
+	var lines []string
 	epsilon, delta, bare := 0.0, 0.0, 0
 	for _, e := range before {
 		what := "without differential privacy"
@@ -149,15 +150,29 @@ func (p *program) printSpent(v *visit, m *bundle.Manifest) error {
 			bare++
 		}
 		epsilon, delta = epsilon+e.Epsilon, delta+e.Delta
-		p.printf("  %s  %s, %d directions of %d rows, %s\n", e.Time.Format("2006-01-02"), cli.Printable(e.Name), e.Dim, e.Rows, what)
+		lines = append(lines, fmt.Sprintf("%s  %s, %d directions of %d rows, %s", e.Time.Format("2006-01-02"), cli.Printable(e.Name), e.Dim, e.Rows, what))
 	}
 	switch n := v.contract.Noise; {
 	case n == nil || !n.Guarantees():
-		p.printf("several projections of the same rows together show more of them than each alone\n")
+		return append(lines, "several projections of the same rows together show more of them than each alone"), nil
 	case bare > 0:
-		p.printf("%d of them had no guarantee, so that of this one says little of the rows as a whole\n", bare)
+		return append(lines, fmt.Sprintf("%d of them had no guarantee, so that of this one says little of the rows as a whole", bare)), nil
 	default:
-		p.printf("with this one they add up to epsilon %g, delta %g (basic composition)\n", epsilon+n.Epsilon, delta+n.Delta)
+		return append(lines, fmt.Sprintf("with this one they add up to epsilon %g, delta %g (basic composition)", epsilon+n.Epsilon, delta+n.Delta)), nil
 	}
+}
+
+// printSpent prints what left of the same rows before.
+func (p *program) printSpent(v *visit, m *bundle.Manifest) error {
+	lines, err := v.spentBefore(m)
+	if err != nil || lines == nil {
+		return err
+	}
+	last := len(lines) - 1
+	p.printf("\nthe same file was projected before:\n")
+	for _, line := range lines[:last] {
+		p.printf("  %s\n", line)
+	}
+	p.printf("%s\n", lines[last])
 	return nil
 }

@@ -38,6 +38,9 @@ type Page struct {
 	// Report is what prepare found, Floors are those that count at the site now.
 	Report party.Report
 	Floors party.Floors
+	// Before says what left of the same rows before, a line each, and at the end what
+	// that comes to; nil if nothing did.
+	Before []string
 	// Prepared is when the manifest was made.
 	Prepared time.Time
 	// Approval is nil until somebody has approved this manifest. It must have been

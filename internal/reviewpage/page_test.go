@@ -157,13 +157,13 @@ func TestPage(t *testing.T) {
 		"X.npyrows through the secret basis, in random order 120 × 2 <f8 2,048 "+p.Manifest.Members[1].SHA256.String(),
 		"Y.npyeach row's label, as it is 120 <i8 1,088 "+p.Manifest.Members[2].SHA256.String(),
 		"All files 19,264", "Manifest "+hash,
-		"rows 120 at least 100 of the contract kept",
-		"different people, column patient 60 at least 10 of the contract kept",
-		`rows of class "no" 95 at least 30 of this site kept`,
-		`rows of class "yes" 25 at least 30 of this site ! not kept`,
-		"(eps) 0.031 at least 0.02 of the contract kept",
+		"rows 120 at least 100 the contract kept",
+		"different people, column patient 60 at least 10 the contract kept",
+		`rows of class "no" 95 at least 30 this site kept`,
+		`rows of class "yes" 25 at least 30 this site ! not kept`,
+		"(eps) 0.031 at least 0.02 the contract kept",
 		"largest correlation of a feature with a direction 0.973 – nobody no floor",
-		"nearest to their own person 12.5 % at most 5 % of this site ! not kept",
+		"nearest to their own person 12.5 % at most 5 % this site ! not kept",
 		"no 95 79.2 % yes 25 20.8 %",
 		"keeps 81.2 % of the rows' variation (rank 3)",
 		"Against the analyst together with any one party ! Warning the basis leaves out at least 0.031. eps-dr 12.5 % are nearest. linkage Against the analyst alone ! Warning stay_days",
@@ -201,6 +201,14 @@ func TestNRI(t *testing.T) {
 		"nri, hard answers come back",
 	)
 	hasNot(t, said, "numpy.load", "The protocol is dc")
+}
+
+// TestBefore: what left of the same rows before stands on the page.
+func TestBefore(t *testing.T) {
+	p, _ := sample(t, "dc", nil)
+	hasNot(t, text(render(t, p)), "projected before")
+	p.Before = []string{"2026-01-02  Earlier <study>, 3 directions", "several projections together show more"}
+	has(t, text(render(t, p)), "The same file was projected before: 2026-01-02 Earlier <study>, 3 directions several projections together show more")
 }
 
 // TestStates: approved by a person or a policy, sealed, sent.

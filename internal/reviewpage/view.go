@@ -178,7 +178,7 @@ func (p Page) whatIs(name string) string {
 func (p Page) floorRows() []floorRow {
 	r, f, c := p.Report, p.Floors, p.Contract
 	least := func(what string, n int, floor party.Floor) floorRow {
-		return floorRow{what, formatCount(n, ""), "at least " + formatCount(floor.Least, ""), floor.By, kept(n >= floor.Least)}
+		return floorRow{what, formatCount(n, ""), "at least " + formatCount(floor.Least, ""), strings.TrimPrefix(floor.By, "of "), kept(n >= floor.Least)}
 	}
 	people := "people, one for each row"
 	if c.Subject != "" {
@@ -191,7 +191,7 @@ func (p Page) floorRows() []floorRow {
 	if len(r.Findings) == 0 {
 		return rows
 	}
-	eps := floorRow{"least share of a row's length that the basis leaves out (eps)", "–", "", "", "no floor"}
+	eps := floorRow{"least share of a row's length that the basis leaves out (eps)", "–", "", "nobody", "no floor"}
 	if i := slices.IndexFunc(r.Findings, func(f party.Finding) bool { return f.Name == "eps-dr" }); i >= 0 {
 		eps.Figure = number(r.Findings[i].Value)
 		if f.Eps > 0 {
@@ -202,9 +202,9 @@ func (p Page) floorRows() []floorRow {
 		if eps.State == "no floor" {
 			eps.State = "not measured"
 		}
-		eps.Floor, eps.By = fmt.Sprintf("at least %g", f.Eps), "of this site"
+		eps.Floor, eps.By = fmt.Sprintf("at least %g", f.Eps), "this site"
 		if c.Floors.Eps >= f.Eps {
-			eps.By = "of the contract"
+			eps.By = "the contract"
 		}
 	}
 	if r.Dropped > 0 {
@@ -212,9 +212,9 @@ func (p Page) floorRows() []floorRow {
 	}
 	most := func(what, figure string, value, bound float64, shown string) floorRow {
 		if bound == 0 {
-			return floorRow{what, figure, "", "", "no floor"}
+			return floorRow{what, figure, "", "nobody", "no floor"}
 		}
-		return floorRow{what, figure, "at most " + shown, "of this site", kept(value <= bound)}
+		return floorRow{what, figure, "at most " + shown, "this site", kept(value <= bound)}
 	}
 	rows = append(rows, eps)
 	if len(r.Exposed) > 0 {
