@@ -23,6 +23,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
   concord-lab demo         three hospitals train one model, in ten seconds
   concord-lab simulate     would a collaboration on a table be worth it?
   concord-lab reproduce    the published experiments, ours beside theirs
+  concord-lab faces        pictures, what of them leaves, what collusion gives back
   concord-lab traffic      how many bytes it sends
   concord-lab data         the published data sets, and where they come from
   concord-lab align        change-of-basis matrices of NumPy files, by any method
@@ -31,7 +32,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	}
-	root.AddCommand(demoCommand(stdout), simulateCommand(stdout, stderr), reproduceCommand(stdout, stderr), alignCommand(stdout, stderr), benchCommand(stdout), trafficCommand(stdout), dataCommand(stdout))
+	root.AddCommand(demoCommand(stdout), simulateCommand(stdout, stderr), reproduceCommand(stdout, stderr), alignCommand(stdout, stderr), benchCommand(stdout), trafficCommand(stdout), facesCommand(stdout), dataCommand(stdout))
 	return cli.Run(ctx, root, args, stdin, stdout, stderr)
 }
 
