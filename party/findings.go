@@ -18,6 +18,7 @@ const (
 	againstColluders = "the analyst together with any one party"
 	againstAnalyst   = "the analyst alone"
 	againstKnower    = "an analyst who knows some of the people"
+	againstSampler   = "an analyst with a second sample of the same kind"
 	againstSite      = "this site itself, later"
 	againstReaders   = "anybody who reads the rows or labels that leave"
 )
@@ -88,20 +89,28 @@ func (q measured) attack(r *Report) error {
 	if err := q.known(add); err != nil {
 		return err
 	}
+	if err := q.distances(add); err != nil {
+		return err
+	}
+	if err := q.match(add); err != nil {
+		return err
+	}
 	return q.collate(r, add)
 }
 
 type adder func(name, against string, value float64, warn bool, format string, args ...any)
 
 // collude recovers F from the anchor and its image, as the analyst and one party can
-// together, and reconstructs the rows.
+// together, and reconstructs the rows. Where F says nothing the colluders put the means
+// of the features. They are given this site's: means of another site, or of a textbook,
+// are near them, and nothing that is hidden rests on their being unknown.
 func (q measured) collude(r *Report, add adder) error {
 	f, err := privacy.RecoverBasis(q.a, q.image)
 	if err != nil {
 		return err
 	}
 	defer f.Zero()
-	guess, err := privacy.Reconstruct(q.z, f)
+	guess, err := privacy.ReconstructAround(q.z, f, means(q.x))
 	if err != nil {
 		return err
 	}
@@ -122,13 +131,25 @@ func (q measured) collude(r *Report, add adder) error {
 	}
 	slices.SortStableFunc(r.Reconstructed, func(a, b FeatureRatio) int { return compare(a.Ratio, b.Ratio) })
 	add("reconstruction", againstColluders, errs.Unexplained, errs.Unexplained < 0.1,
-		"rows reconstructed by undoing the projection leave %.3f of the variation unexplained (0 is exact, 1 as good as guessing the mean for everybody)%s",
+		"rows reconstructed by undoing the projection, around means that others can guess, leave %.3f of the variation unexplained (0 is exact, 1 as good as guessing the mean for everybody)%s",
 		errs.Unexplained, bestKnown(r.Reconstructed))
 	add("reconstruction-row", againstColluders, errs.Rows.Min, errs.Rows.Under10 > 0.1,
 		"the best reconstructed row is %.3f of its distance from the mean off, half of the rows less than %.3f; %.0f %% are within a tenth", errs.Rows.Min, errs.Rows.Median, 100*errs.Rows.Under10)
 	add("linkage", againstColluders, link.Rate, link.Rate > warnLinked,
 		"%.1f %% of the reconstructed rows are nearest to the very person they came from, among %d rows (by chance %.2g %%)", 100*link.Rate, link.Rows, 100*link.Chance)
 	return nil
+}
+
+// means of the columns of x.
+func means(x *mat.Dense) []float64 {
+	n, m := x.Dims()
+	out := make([]float64, m)
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			out[j] += v / float64(n)
+		}
+	}
+	return out
 }
 
 // bestKnown names up to three features that come back best.
@@ -168,6 +189,58 @@ func (q measured) known(add adder) error {
 		add(fmt.Sprintf("known-rows-%d", g.Knows), againstKnower, g.Error, g.Error < 0.5*g.Trivial,
 			"who knows %d people's rows and which shared rows are theirs%s reads the others with an error of %.2f of their size, where the mean for everybody has %.2f",
 			g.Knows, linked, g.Error, g.Trivial)
+	}
+	return nil
+}
+
+// distances lets the analyst know some people's rows, but not which images are theirs.
+func (q measured) distances(add adder) error {
+	n, _ := q.x.Dims()
+	if n < 6 {
+		return nil
+	}
+	var best privacy.DistanceLink
+	for _, whiten := range []bool{false, true} {
+		link, err := privacy.LinkDistances(q.x, q.z, privacy.DistanceOptions{Knows: min(50, n/2), Whiten: whiten}, q.src)
+		if err != nil {
+			return err
+		}
+		if !whiten || link.Linked > best.Linked {
+			best = link
+		}
+	}
+	add("distance-linkage", againstKnower, best.Linked, best.Linked > warnLinked,
+		"who knows %d people's rows and not which shared rows are theirs finds those of %.0f %% of them by distances alone, among %d rows (by chance %.2g %%)",
+		best.Knows, 100*best.Linked, best.Pool, 100*best.Chance)
+	return nil
+}
+
+// match lets the analyst have a second sample of the same kind: half of the rows plays
+// it, against the images of the other half.
+func (q measured) match(add adder) error {
+	n, m := q.x.Dims()
+	_, l := q.z.Dims()
+	half := n / 2
+	if half < 20 {
+		return nil
+	}
+	sample := q.x.Slice(0, half, 0, m).(*mat.Dense)
+	x, z := q.x.Slice(half, n, 0, m).(*mat.Dense), q.z.Slice(half, n, 0, l).(*mat.Dense)
+	for _, a := range []struct {
+		name, by string
+		run      func(z, public *mat.Dense, src rand.Source) (*privacy.Match, error)
+	}{{"matching-pca", "principal components", privacy.MatchPCA}, {"matching-ica", "independent components", privacy.MatchICA}} {
+		guess, err := a.run(z, sample, q.src)
+		if err != nil {
+			return err
+		}
+		got, err := guess.Judge(x, z, q.src)
+		if err != nil {
+			return err
+		}
+		add(a.name, againstSampler, got.Error, got.Error < 0.5*got.Trivial || got.Linked > warnLinked,
+			"who has the rows of %d other people of the same kind and matches %s guesses the shared rows with an error of %.2f of their size, where the mean for everybody has %.2f; "+
+				"%.1f %% of the guesses are nearest to their own person (by chance %.2g %%)", got.Knows, a.by, got.Error, got.Trivial, 100*got.Linked, 100*got.Chance)
 	}
 	return nil
 }

@@ -89,6 +89,33 @@ func TestAttackKnowsLittle(t *testing.T) {
 	}
 }
 
+// TestAttackAroundMeans: rows far from zero, as ranges in a contract leave them, are
+// reconstructed around their means: an offset hides nobody.
+func TestAttackAroundMeans(t *testing.T) {
+	q := sample(200, 6, 4, 5)
+	var plain, shifted Report
+	if err := q.attack(&plain); err != nil {
+		t.Fatal(err)
+	}
+	for j := range 6 {
+		for i := range 200 {
+			q.x.Set(i, j, q.x.At(i, j)+float64(20*(j-2)))
+		}
+	}
+	q.z.Mul(q.x, q.f)
+	if err := q.attack(&shifted); err != nil {
+		t.Fatal(err)
+	}
+	a, b := finding(t, plain, "reconstruction"), finding(t, shifted, "reconstruction")
+	// The same deviations come back, but for rounding of offsets of 80.
+	if math.Abs(a.Value-b.Value) > 1e-9 || math.Abs(plain.Linked-shifted.Linked) > 1e-9 {
+		t.Errorf("unexplained %g and linked %g, shifted %g and %g", a.Value, plain.Linked, b.Value, shifted.Linked)
+	}
+	if !(a.Value < 0.6 && plain.Linked > 0.2) {
+		t.Errorf("the attack gains little: %+v, linked %g", a, plain.Linked)
+	}
+}
+
 // BenchmarkReport is the report on 100,000 rows of 200 features, of which 160
 // directions leave.
 func BenchmarkReport(b *testing.B) {

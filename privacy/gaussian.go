@@ -1,7 +1,15 @@
 // Package privacy measures what representations give away and adds noise where that
 // is asked for. It takes matrices and knows neither anchors nor bases.
 //
-// There is the Gaussian mechanism so far: [Sigma] and [Gaussian].
+// Attacks that a party runs on its own rows: by the analyst with any one party,
+// [RecoverBasis], [Reconstruct] and [ReconstructAround]; by an analyst who knows rows,
+// [KnownRows] and [LinkDistances], or has a second sample, [MatchPCA] and [MatchICA]; by
+// sorting, [RankMatching]. What guesses are worth: [Compare], [Linkage]. What is left
+// out of rows: [DR]. What columns and labels tell by themselves: [Columns], [RareCells].
+// Noise: [Sigma] calibrates it, [Clip] and [AddSecure] are for releases, [Gaussian] for
+// simulations.
+//
+// The attacks measure; they do not bound what others could do.
 package privacy
 
 import (
