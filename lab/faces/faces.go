@@ -6,8 +6,8 @@
 // Start with [Run], whose [Report] writes itself: [Report.Figure], [Report.HTML],
 // [Report.Markdown], [Report.JSON].
 //
-// The published figures show a projection as a picture of noise, which is what the
-// numbers that leave look like; whoever knows the basis sees faces. Both are drawn here.
+// Nobody can make out the published projections, which holds for the numbers that leave;
+// whoever knows the basis sees faces. Both are drawn here.
 // The package runs simple attacks and does not bound better ones. It sees everything at
 // once, as the laboratory does.
 package faces

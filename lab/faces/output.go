@@ -71,7 +71,7 @@ func (r *Report) page(figure string, svg []byte) page.Page {
 			fmt.Sprintf("The (ε, δ) of the noise is that of one pixel, as pictures that can be recognised at ε = 8 imply; ODC2 does not state its sensitivity. It is not differential privacy of a picture: a picture has m = %d pixels and sensitivity √m = %.4g, so the same guarantee for a picture takes %.4g times the noise. Many pixels together outweigh the noise of each, which is why noised pictures that nobody can make out still lead to their originals. Cleaned: the linear guess of least mean square from mean and covariance of the colluding party's pictures, which may show the same people.", r.Features, r.PictureSensitivity, r.PictureSensitivity),
 			"The projections are not differentially private at all. The analyst alone is not helpless either: orthonormal bases keep distances, and known rows, or a second sample of the kind, give guesses without the anchor. The threat model says which, and a site's own report measures them.",
 			"A basis of a party's own rows keeps those rows better than a common one of the same l, and all of them at l = n, however many pixels there are: what counts is l against what the rows span. The mean adds nothing here: the bases are of rows that are not centred, so they hold what matters of it.",
-			"The attacks are simple ones, and others may guess better. The published figures show as projected pictures the numbers that leave; they have colour and 128 × 128 pixels.",
+			"The attacks are simple ones, and others may guess better. Nobody can make out the projected pictures of ODC2, so they are likely to be the numbers that leave and not what the basis keeps; its pictures have colour and 128 × 128 pixels.",
 		},
 	}
 	if r.Command != "" {
