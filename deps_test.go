@@ -30,7 +30,7 @@ var order = [][]string{
 	{"analyst"},
 	{"lab/dataset", "lab/split", "lab/fedavg", "lab/page", "experiments"},
 	{"lab"},
-	{"lab/experiment", "lab/faces"},
+	{"lab/experiment", "lab/faces", "lab/patients"},
 	{"internal/api", "internal/pinned", "internal/report", "internal/reviewpage"},
 	{"internal/cli"},
 	{"internal/store", "internal/client", "internal/site"},

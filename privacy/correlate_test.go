@@ -113,7 +113,7 @@ type patients struct{ x, share, aligned, sharePrinted *mat.Dense }
 
 func readPatients(t *testing.T, party int) patients {
 	t.Helper()
-	file, err := os.Open("testdata/nri.csv")
+	file, err := os.Open("../lab/patients/nri.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	}
-	root.AddCommand(demoCommand(stdout), simulateCommand(stdout, stderr), reproduceCommand(stdout, stderr), alignCommand(stdout, stderr), benchCommand(stdout), trafficCommand(stdout), facesCommand(stdout), dataCommand(stdout))
+	root.AddCommand(demoCommand(stdout), simulateCommand(stdout, stderr), reproduceCommand(stdout, stderr), alignCommand(stdout, stderr), benchCommand(stdout), trafficCommand(stdout), facesCommand(stdout), dataCommand(stdout), patientsCommand(stdout))
 	return cli.Run(ctx, root, args, stdin, stdout, stderr)
 }
 
