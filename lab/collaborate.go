@@ -8,6 +8,7 @@ import (
 
 	"concord/learn"
 	"concord/linalg"
+	"concord/privacy"
 )
 
 // images are what leaves the parties of a case.
@@ -46,6 +47,9 @@ func (t *trial) collaborate(c Case) error {
 		im.rows[i].Mul(t.parties[i].x, f[i])
 		im.anchors[i].Mul(a, f[i])
 	})
+	if err := t.addNoise(c, im, f); err != nil {
+		return err
+	}
 	for _, al := range c.Align {
 		start := time.Now()
 		g, result, err := al.run(im.anchors, t.source("align", c.Name, al.Name))
@@ -80,6 +84,24 @@ func (t *trial) collaborate(c Case) error {
 			if err := t.judge(c.Name, al.Name, m.Name, scores); err != nil {
 				return fmt.Errorf("%s: %w", al.Name, err)
 			}
+		}
+	}
+	return nil
+}
+
+// addNoise puts a case's noise on what leaves: X̃ = clip(X) F + N. The test rows are
+// scored without.
+func (t *trial) addNoise(c Case, im images, f []*mat.Dense) error {
+	for i := range im.rows {
+		if c.Clip > 0 {
+			rows := mat.DenseCopyOf(t.parties[i].x)
+			if _, err := privacy.Clip(rows, c.Clip); err != nil {
+				return err
+			}
+			im.rows[i].Mul(rows, f[i])
+		}
+		if c.Sigma > 0 {
+			im.rows[i] = privacy.Gaussian(im.rows[i], c.Sigma, t.source("noise", c.Name, i))
 		}
 	}
 	return nil

@@ -93,6 +93,10 @@ type Case struct {
 	Anchor Anchor `yaml:"anchor" json:"anchor"`
 	// Basis is how each party maps.
 	Basis Basis `yaml:"basis" json:"basis"`
+	// Sigma is the deviation of Gaussian noise on every number of X̃, and Clip the
+	// length that rows are cut to before; zero for none.
+	Sigma float64 `yaml:"sigma" json:"sigma,omitempty"`
+	Clip  float64 `yaml:"clip" json:"clip,omitempty"`
 	// Align are the alignments. Required.
 	Align []Alignment `yaml:"-" json:"align"`
 }
@@ -262,6 +266,8 @@ func (s Setting) Resolve() (Setting, error) {
 		oneOf("protocol", &c.Protocol, protocols)
 		oneOf("answers", &c.Answers, answers)
 		oneOf("one_class", &c.OneClass, oneClasses)
+		noise("sigma", c.Sigma)
+		noise("clip", c.Clip)
 		if c.Anchor.Kind == "" {
 			c.Anchor.Kind = "orthonormal"
 		}

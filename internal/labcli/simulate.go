@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -30,6 +31,7 @@ type simulateFlags struct {
 	basis    string
 	dim      int
 	delta    float64
+	noise    *study.Noise
 	protocol string
 	answers  string
 	align    []string
@@ -222,6 +224,13 @@ func (f *simulateFlags) adopt(c *study.Contract, given func(string) bool) {
 	if !given("protocol") {
 		f.protocol = c.Protocol
 	}
+	if !given("answers") && c.Answers != "" {
+		f.answers = c.Answers
+	}
+	if !given("delta") && c.Basis.Delta > 0 {
+		f.delta = c.Basis.Delta
+	}
+	f.noise = c.Noise
 	if !given("align") {
 		name := c.Alignment.Method
 		if c.Alignment.Target != "" && c.Alignment.Target != "identity" {
@@ -297,6 +306,13 @@ func (f *simulateFlags) resolve() error {
 		}
 		c.Align = append(c.Align, a)
 	}
+	if f.noise != nil {
+		sigma, err := f.noise.Deviation()
+		if err != nil {
+			return err
+		}
+		c.Sigma, c.Clip = sigma, f.noise.Clip
+	}
 	f.setting.Cases = []lab.Case{c}
 	return nil
 }
@@ -308,6 +324,9 @@ func (f *simulateFlags) learner(data *dataset.Data, contract *study.Contract, gi
 	case given:
 	case contract != nil:
 		spec = contract.Model.Spec()
+		if local := contract.LocalModel; local != nil && !reflect.DeepEqual(*local, contract.Model) {
+			return fmt.Errorf("the study has the model %s and the local model %s: simulate trains one kind at both; choose it with --model", contract.Model, local)
+		}
 	case data.Y.Classification():
 		spec.Kind = "logistic"
 	default:

@@ -152,6 +152,34 @@ func TestSimulateStudy(t *testing.T) {
 	}
 }
 
+// TestSimulateNRIStudy: what a study of protocol nri says is simulated.
+func TestSimulateNRIStudy(t *testing.T) {
+	path := people(t)
+	file := filepath.Join(t.TempDir(), "study.yaml")
+	yaml := "name: T\nparties: 3\nfeatures:\n  - {name: age, range: [18, 90]}\n  - {name: weight, range: [40, 110]}\nlabel: {name: ill, levels: [\"no\", \"yes\"], positive: \"yes\"}\n" +
+		"protocol: nri\nanswers: soft\nbasis: {kind: random, dim: 1}\nanchor: {rows: 300}\nnoise: {epsilon: 8, delta: 0.001, clip: 2}\nmodel: {kind: ridge}\n"
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(yaml)
+	args := []string{"simulate", "--quiet", "--json", "-", "--study", file, "--rows", "40", "--test", "100", "--repeat", "2", path}
+	status, stdout, stderr := runLab(t.Context(), args...)
+	if status != 0 {
+		t.Fatal(stderr)
+	}
+	for _, want := range []string{`"protocol": "nri"`, `"answers": "soft"`, `"rows": 300`, `"clip": 2`, `"sigma": 1.9`, `"kind": "random"`} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("the study's settings lack %s in %s", want, stdout)
+		}
+	}
+	write(yaml + "local_model: {kind: forest}\n")
+	if status, _, stderr := runLab(t.Context(), args...); status != 2 || !strings.Contains(stderr, "simulate trains one kind at both") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
 func TestSimulateRefuses(t *testing.T) {
 	path := people(t)
 	for _, c := range []struct {
