@@ -32,11 +32,11 @@ func (r *Reader) content(name string) (*content, error) {
 	section := io.NewSectionReader(r.src, r.offsets[m.Name], m.Bytes)
 	var in io.Reader = bufio.NewReaderSize(section, int(min(m.Bytes, copyBytes)))
 	if m.Sealed != nil && name != m.Name {
-		var err error
-		if in, err = r.unsealed(m, in); err != nil {
+		in, g, err := r.unsealed(m, in)
+		if err != nil {
 			return nil, err
 		}
-		m = m.inside()
+		return &content{r: in, want: m.inside(), gauge: g}, nil
 	}
 	return &content{r: in, want: m, gauge: newGauge(m.Bytes)}, nil
 }

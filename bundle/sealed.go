@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -17,16 +18,25 @@ const sealedSuffix = ".age"
 // Inside is what a sealed member holds, as its sender describes it: what a person
 // approves when nobody at the site can read the member any more.
 type Inside struct {
-	Bytes  int64      `json:"bytes"`
+	Bytes int64 `json:"bytes"`
+	// SHA256 is that of the blind and the content. Of the content alone it would be an
+	// answer to guesses: which of the few orders of a rare label is the one that left.
 	SHA256 study.Hash `json:"sha256"`
 	Dtype  string     `json:"dtype,omitempty"`
 	Shape  []int      `json:"shape,omitempty"`
 }
 
-// SealMember writes the source to w as an age file to the recipients' hybrid keys,
-// one for each, and describes what is inside. What it writes becomes the content of
-// the member name.age ([FromSealedFile]). The content itself is never kept: under
-// non-readily identifiable studies what leaves lies at no site in the clear.
+// blindBytes is how many random bytes stand before the content of a sealed member.
+const blindBytes = 32
+
+// SealMember writes a blind and the source to w as an age file to the recipients'
+// hybrid keys, one for each, and describes what is inside. What it writes becomes the
+// content of the member name.age ([FromSealedFile]). The content itself is never kept:
+// under non-readily identifiable studies what leaves lies at no site in the clear.
+//
+//	SHA256 = SHA-256(blind ‖ content)
+//
+// The blind is 32 bytes from the operating system, known to who opens the member only.
 //
 // Cost: one pass in constant memory.
 func SealMember(w io.Writer, s Source, recipients ...age.Recipient) (Inside, error) {
@@ -40,7 +50,13 @@ func SealMember(w io.Writer, s Source, recipients ...age.Recipient) (Inside, err
 	if err != nil {
 		return Inside{}, fmt.Errorf("bundle: sealing: %w", err)
 	}
-	g := newGauge(MaxMemberBytes - maxSealing)
+	blind := make([]byte, blindBytes)
+	rand.Read(blind)
+	defer clear(blind)
+	if _, err := enc.Write(blind); err != nil {
+		return Inside{}, fmt.Errorf("bundle: sealing: %w", err)
+	}
+	g := blinded(blind, MaxMemberBytes-maxSealing)
 	if err := s.Write(io.MultiWriter(g, enc)); err != nil {
 		return Inside{}, fmt.Errorf("bundle: member %q: %w", s.Name, err)
 	}
@@ -51,8 +67,15 @@ func SealMember(w io.Writer, s Source, recipients ...age.Recipient) (Inside, err
 	return Inside{m.Bytes, m.SHA256, m.Dtype, m.Shape}, err
 }
 
-// maxSealing bounds what sealing adds to a member: 16 bytes for each 64 KiB, and age's
-// header.
+// blinded is a gauge whose hash begins with a blind.
+func blinded(blind []byte, most int64) *gauge {
+	g := newGauge(most)
+	g.sum.Write(blind)
+	return g
+}
+
+// maxSealing bounds what sealing adds to a member: 16 bytes for each 64 KiB, the blind,
+// and age's header.
 const maxSealing = 1 << 20
 
 // FromSealedFile is a source of the file at path, which [SealMember] wrote for the
@@ -91,19 +114,26 @@ func (m Member) checkSealed() error {
 	return inside.check()
 }
 
-// unsealed reads what a sealed member holds.
-func (r *Reader) unsealed(m Member, in io.Reader) (io.Reader, error) {
+// unsealed reads what a sealed member holds, and gives the gauge that measures it.
+func (r *Reader) unsealed(m Member, in io.Reader) (io.Reader, *gauge, error) {
 	if len(r.identities) == 0 {
-		return nil, refuse(ErrMismatch, "member %q is sealed to the recipient", m.Name)
+		return nil, nil, refuse(ErrMismatch, "member %q is sealed to the recipient", m.Name)
 	}
 	plain, err := age.Decrypt(in, r.identities...)
 	var noMatch *age.NoIdentityMatchError
 	if errors.As(err, &noMatch) {
-		return nil, refuse(ErrMismatch, "member %q is not sealed to this recipient's key", m.Name)
+		return nil, nil, refuse(ErrMismatch, "member %q is not sealed to this recipient's key", m.Name)
 	} else if err != nil {
-		return nil, refuse(ErrDamaged, "member %q: %v", m.Name, err)
+		return nil, nil, refuse(ErrDamaged, "member %q: %v", m.Name, err)
 	}
-	return plain, nil
+	blind := make([]byte, blindBytes)
+	switch _, err := io.ReadFull(plain, blind); {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, nil, refuse(ErrDamaged, "member %q ends within its blind of %d bytes", m.Name, blindBytes)
+	case err != nil:
+		return nil, nil, readError(err)
+	}
+	return plain, blinded(blind, m.Sealed.Bytes), nil
 }
 
 // checkInside reads every sealed member to its end.

@@ -15,6 +15,7 @@ import (
 
 	"concord/bundle"
 	"concord/internal/npy"
+	"concord/study"
 )
 
 // sealedDraft is draft with every member sealed to the recipients by itself, as
@@ -104,6 +105,52 @@ func TestSealedMembers(t *testing.T) {
 	}
 }
 
+// blinded is src behind 32 bytes that are no secret.
+func blinded(src bundle.Source) bundle.Source {
+	return bundle.Source{Name: src.Name, Write: func(w io.Writer) error {
+		if _, err := w.Write(make([]byte, 32)); err != nil {
+			return err
+		}
+		return src.Write(w)
+	}}
+}
+
+// cut is src without its last byte.
+func cut(src bundle.Source) bundle.Source {
+	return bundle.Source{Name: src.Name, Write: func(w io.Writer) error {
+		var b bytes.Buffer
+		if err := src.Write(&b); err != nil {
+			return err
+		}
+		_, err := w.Write(b.Bytes()[:b.Len()-1])
+		return err
+	}}
+}
+
+// TestSealedHashTellsNothing: two sealings of the same labels have other hashes, and
+// neither is that of the labels. Whoever holds the manifest and the few labels that a
+// rare one could be spread over cannot try all orders.
+func TestSealedHashTellsNothing(t *testing.T) {
+	seen := map[study.Hash]bool{}
+	for _, labels := range [][]int64{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}} {
+		var b bytes.Buffer
+		if err := bundle.FromInts("Y", labels).Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		seen[study.HashOf(b.Bytes())] = true
+	}
+	for range 2 {
+		inside, err := bundle.SealMember(io.Discard, bundle.FromInts("Y", []int64{0, 0, 1, 0}), bob().recipient())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[inside.SHA256] {
+			t.Errorf("the hash %s tells the order of the labels, or is that of the sealing before", inside.SHA256.Short())
+		}
+		seen[inside.SHA256] = true
+	}
+}
+
 func opened(t *testing.T, b []byte, by who) *bundle.Reader {
 	t.Helper()
 	r, err := bundle.Open(bytes.NewReader(b), int64(len(b)), expect(bundle.KindContribution, by), by.age)
@@ -137,6 +184,8 @@ func TestSealedMembersRefused(t *testing.T) {
 		}, bob(), "has changed", bundle.ErrDamaged},
 		"other key": {func(d bundle.Draft) bundle.Source { return d.Members[0] }, mallory(), "not sealed to this recipient's key", bundle.ErrMismatch},
 		"not age":   {nil, bob(), "member \"X.npy.age\"", bundle.ErrDamaged},
+		"too short": {func(bundle.Draft) bundle.Source { return bundle.FromBytes("X.npy", nil) }, bob(), "ends within its blind of 32 bytes", bundle.ErrDamaged},
+		"its end":   {func(d bundle.Draft) bundle.Source { return cut(d.Members[0]) }, bob(), "has changed", bundle.ErrDamaged},
 	} {
 		plain := draft(bob())
 		x := plain.Members[0]
@@ -152,7 +201,11 @@ func TestSealedMembersRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := c.content(plain).Write(enc); err != nil {
+			src := c.content(plain)
+			if name != "too short" {
+				src = blinded(src)
+			}
+			if err := src.Write(enc); err != nil {
 				t.Fatal(err)
 			}
 			if err := enc.Close(); err != nil {
