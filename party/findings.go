@@ -78,8 +78,9 @@ func (q measured) attack(r *Report) error {
 		return err
 	}
 	slices.Sort(dr)
+	r.Eps = dr[0]
 	add("eps-dr", againstColluders, dr[0], dr[0] < 0.05,
-		"the basis leaves out at least %.3f of every row's length (half of the rows: %.3f or more), so who undoes the projection stays that far from a row", dr[0], dr[n/2])
+		"the basis leaves out at least %.3f of every row's length (half of the rows: %.3f or more); that far from a row is who undoes the projection and guesses nothing more, and the means of the features alone bring nearer, as the next figures show", dr[0], dr[n/2])
 	add("dimension", againstColluders, float64(l)/float64(m), float64(l) > 0.9*float64(m),
 		"%d of %d directions leave (the rows span %d): what the other %d hold is what the projection protects", l, m, r.Rank, m-l)
 

@@ -3,14 +3,18 @@ package party_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
 	"concord/party"
 	"concord/privacy"
 	"concord/study"
+	"concord/table"
 )
 
 // TestEffectiveFloors: the strictest of contract, site and program counts, and a
@@ -120,4 +124,76 @@ func TestPeopleFloor(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the table has rows of 19 people, the floor of the contract is 20") {
 		t.Errorf("error %v", err)
 	}
+}
+
+// TestReportIsRounded: the report has no digits beyond what people are shown, since all
+// of them would be equations for the basis; figures that have floors keep them and do
+// not look better than they are.
+func TestReportIsRounded(t *testing.T) {
+	c := contract(t, "pca", "uniform")
+	c.Protocol, c.Basis.Kind, c.Basis.Delta = "nri", "pca-perturbed", 0.05
+	tab := read(t, c, csv(200, rand.New(rand.NewPCG(1, 2))))
+	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed(t), rand.NewChaCha8([32]byte{5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := made.Report
+	figures := map[string]float64{"energy": r.Energy, "eps": r.Eps, "linked": r.Linked}
+	for _, e := range r.Exposed {
+		figures["correlation of "+e.Feature], figures["near of "+e.Feature] = e.Correlation, e.Near
+	}
+	for _, f := range r.Reconstructed {
+		figures["ratio of "+f.Feature] = f.Ratio
+	}
+	for _, f := range r.Findings {
+		figures[f.Name] = f.Value
+	}
+	if len(figures) < 15 {
+		t.Fatalf("the report has few figures: %v", figures)
+	}
+	for name, v := range figures {
+		if digits := v * 1000; math.Abs(digits-math.Round(digits)) > 1e-9 { // rounding of the product
+			t.Errorf("%s is %v, has more than three decimals", name, v)
+		}
+	}
+	worst := 0.0
+	matches, err := privacy.RankMatching(tab.Standardised().Reveal(), ordered(t, c, tab))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range matches {
+		worst = max(worst, math.Abs(m.Correlation))
+	}
+	if got := r.Exposed[0].Correlation; got < worst || got > worst+0.001 {
+		t.Errorf("the largest correlation is %v, the report says %v", worst, got)
+	}
+
+	// A floor with more decimals than the report is kept, then and later.
+	loose := party.EffectiveFloors(c, &study.Policy{Eps: 0.0001, Correlation: worst + 1e-5, Linkage: 0.99999})
+	again, err := party.Prepare(c, tab, loose, seed(t), rand.NewChaCha8([32]byte{5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Report.Keeps(c, loose); err != nil {
+		t.Errorf("kept when it was made, and now %v", err)
+	}
+	for _, raised := range []study.Policy{{Eps: again.Report.Eps + 0.001}, {Correlation: worst - 1e-5}, {Rows: 201}} {
+		var floor *party.FloorError
+		if err := again.Report.Keeps(c, party.EffectiveFloors(c, &raised)); !errors.As(err, &floor) {
+			t.Errorf("floors raised to %+v: %v", raised, err)
+		}
+	}
+}
+
+// ordered is what leaves with the source of TestReportIsRounded under dc, in the order
+// of the table.
+func ordered(t *testing.T, c *study.Contract, tab *table.Table) *mat.Dense {
+	t.Helper()
+	dc := *c
+	dc.Protocol = "dc"
+	made, err := party.Prepare(&dc, tab, party.EffectiveFloors(&dc, nil), seed(t), rand.NewChaCha8([32]byte{5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Basis.Project(tab.Standardised())
 }

@@ -92,6 +92,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, seed anchor.Seed,
 	if err := report.Keeps(c, floors); err != nil {
 		return nil, err
 	}
+	report.round(floors)
 	if c.Protocol == "nri" {
 		defer f.Erase()
 	}

@@ -2,6 +2,7 @@ package party
 
 import (
 	"fmt"
+	"math"
 
 	"concord/study"
 )
@@ -9,6 +10,10 @@ import (
 // Report holds the figures of a table that a person at the site looks at before
 // anything leaves. They speak of the site's own rows and stay there; of them only
 // Rows, Dim and the counts of the labels can be read off what leaves.
+//
+// Figures that depend on the basis are rounded to a thousandth, those with a floor to
+// its unsafe side. With all their digits they would be equations for the basis, which
+// under nri must not lie beside the rows.
 type Report struct {
 	Rows     int     `json:"rows"`
 	Dropped  int     `json:"dropped,omitempty"` // rows that the floor of eps keeps back
@@ -18,6 +23,8 @@ type Report struct {
 	Classes  []int   `json:"classes,omitempty"` // rows of each level, in the contract's order
 	Rank     int     `json:"rank,omitempty"`    // directions that the standardised rows span
 	Energy   float64 `json:"energy,omitempty"`  // share of them that the basis keeps, 0 to 1
+	// Eps is the least share of a row's length that the basis leaves out, 0 to 1.
+	Eps float64 `json:"eps,omitempty"`
 	// Exposed are the features that follow a direction of X̃ most closely.
 	Exposed []Exposure `json:"exposed,omitempty"`
 	// Reconstructed has for every feature how well it comes back when the analyst and
@@ -48,9 +55,13 @@ type FeatureRatio struct {
 	Ratio   float64 `json:"ratio"`
 }
 
-// Keeps returns a *FloorError unless all figures of the report keep the floors.
+// Keeps returns a *FloorError unless all figures of the report keep the floors. Rows
+// below a floor of eps were dropped when the report was made: none may be left.
 func (r Report) Keeps(c *study.Contract, floors Floors) error {
 	problems := r.counts(c, floors)
+	if r.Eps < floors.Eps {
+		problems = append(problems, fmt.Sprintf("the basis leaves only %.3f out of some row, the floor of eps is %g", r.Eps, floors.Eps))
+	}
 	if len(r.Exposed) > 0 && floors.Correlation > 0 && r.Exposed[0].Correlation > floors.Correlation {
 		problems = append(problems, fmt.Sprintf("%s follows one direction of what leaves with a correlation of %.3f, this site allows %g",
 			r.Exposed[0].Feature, r.Exposed[0].Correlation, floors.Correlation))
@@ -62,6 +73,44 @@ func (r Report) Keeps(c *study.Contract, floors Floors) error {
 		return &FloorError{problems}
 	}
 	return nil
+}
+
+// round cuts all figures that depend on the basis to what people are shown. A figure
+// that keeps its floor still does so.
+func (r *Report) round(floors Floors) {
+	r.Energy = thousandth(r.Energy, math.Round)
+	if eps := thousandth(r.Eps, math.Floor); r.Eps >= floors.Eps {
+		r.Eps = max(eps, floors.Eps)
+	} else {
+		r.Eps = eps
+	}
+	most := func(v, bound float64) float64 {
+		up := thousandth(v, math.Ceil)
+		if v <= bound {
+			return min(up, bound)
+		}
+		return up
+	}
+	r.Linked = most(r.Linked, floors.Linkage)
+	for i := range r.Exposed {
+		e := &r.Exposed[i]
+		e.Correlation, e.Near = most(e.Correlation, floors.Correlation), thousandth(e.Near, math.Round)
+	}
+	for i := range r.Reconstructed {
+		r.Reconstructed[i].Ratio = thousandth(r.Reconstructed[i].Ratio, math.Round)
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		f.Value = thousandth(f.Value, math.Round)
+	}
+}
+
+// thousandth rounds v to three decimals; what was rounded stays as it is.
+func thousandth(v float64, by func(float64) float64) float64 {
+	if nearest := math.Round(v*1000) / 1000; math.Abs(v-nearest) < 1e-12 {
+		return nearest // 0.57*1000 is a little more than 570
+	}
+	return by(v*1000) / 1000
 }
 
 // counts says which counts are below their floors.

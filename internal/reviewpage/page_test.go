@@ -90,7 +90,7 @@ func sample(t *testing.T, protocol string, approver ed25519.PublicKey) (reviewpa
 		Prepared: noon,
 		Floors:   party.EffectiveFloors(c, &study.Policy{PerClass: 30, Linkage: 0.05}),
 		Report: party.Report{
-			Rows: 120, People: 60, Features: 3, Dim: 2, Classes: []int{95, 25}, Rank: 3, Energy: 0.8125,
+			Rows: 120, People: 60, Features: 3, Dim: 2, Classes: []int{95, 25}, Rank: 3, Energy: 0.8125, Eps: 0.031,
 			Exposed:       []party.Exposure{{Feature: "stay_days", Correlation: 0.973, Near: 0.325, Chance: 0.017}},
 			Reconstructed: []party.FeatureRatio{{Feature: "stay_days", Ratio: 0.25}, {Feature: "age", Ratio: 0.5}, {Feature: "visits", Ratio: 1.125}},
 			Linked:        0.125,

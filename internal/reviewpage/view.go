@@ -58,7 +58,7 @@ type label struct {
 // floorRow is a figure beside its floor.
 type floorRow struct {
 	What, Figure, Floor, By string
-	// State is "kept", "not kept", "not measured" or "no floor".
+	// State is "kept", "not kept" or "no floor".
 	State string
 }
 
@@ -191,17 +191,9 @@ func (p Page) floorRows() []floorRow {
 	if len(r.Findings) == 0 {
 		return rows
 	}
-	eps := floorRow{"least share of a row's length that the basis leaves out (eps)", "–", "", "nobody", "no floor"}
-	if i := slices.IndexFunc(r.Findings, func(f party.Finding) bool { return f.Name == "eps-dr" }); i >= 0 {
-		eps.Figure = number(r.Findings[i].Value)
-		if f.Eps > 0 {
-			eps.State = kept(r.Findings[i].Value >= f.Eps)
-		}
-	}
+	eps := floorRow{"least share of a row's length that the basis leaves out (eps)", number(r.Eps), "", "nobody", "no floor"}
 	if f.Eps > 0 {
-		if eps.State == "no floor" {
-			eps.State = "not measured"
-		}
+		eps.State = kept(r.Eps >= f.Eps)
 		eps.Floor, eps.By = fmt.Sprintf("at least %g", f.Eps), "this site"
 		if c.Floors.Eps >= f.Eps {
 			eps.By = "the contract"
