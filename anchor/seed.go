@@ -51,6 +51,8 @@ const (
 	labelUniform     = "concord/anchor/uniform/v1"
 	labelNormal      = "concord/anchor/normal/v1"
 	labelOrthonormal = "concord/anchor/orthonormal/v1"
+	labelPublic      = "concord/anchor/public/v1"
+	labelPieces      = "concord/anchor/pieces/v1"
 )
 
 // Share is what one party puts into the seed.

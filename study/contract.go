@@ -91,11 +91,25 @@ type Label struct {
 
 // Anchor says what every party generates from the shared secret seed.
 type Anchor struct {
-	// Kind is "uniform", "normal" or "orthonormal"; under nri "normal".
+	// Kind is "uniform", "normal" or "orthonormal", which follow from the seed alone;
+	// "public", mixtures of the rows of an agreed public file; "low-rank" or "smote",
+	// made of pieces that show near-raw rows of every party to every other party. Under
+	// nri it is normal, public, low-rank or smote.
 	Kind string `json:"kind"`
 	// Rows is a, at least the number of features.
 	Rows int `json:"rows"`
+	// SHA256 is that of the public file.
+	SHA256 *Hash `json:"sha256,omitempty"`
+	// Rank and Delta are those of low-rank pieces: X_i of so few directions, plus noise
+	// uniform on [−Delta, Delta] (NRI §6.1).
+	Rank  int     `json:"rank,omitempty"`
+	Delta float64 `json:"delta,omitempty"`
+	// Neighbours are those of smote (Chawla et al. 2002).
+	Neighbours int `json:"neighbours,omitempty"`
 }
+
+// Pieces says whether the anchor is made of pieces of the parties' rows.
+func (a Anchor) Pieces() bool { return a.Kind == "low-rank" || a.Kind == "smote" }
 
 // Basis says how each party chooses its secret basis Fᵢ (m × l).
 type Basis struct {
@@ -157,7 +171,7 @@ type Floors struct {
 // same numbers; here they are 8 bytes each).
 type Expect struct {
 	// Visits is how often a person comes to the program: join, setup,
-	// contribute, receive.
+	// contribute, receive; one more where a piece of the anchor is approved.
 	Visits int `json:"visits"`
 	// UpBytes is what a contribution takes without its rows: a·l numbers.
 	UpBytes int64 `json:"up_bytes"`
@@ -189,7 +203,7 @@ var (
 	protocols    = []string{"dc", "nri"}
 	answers      = []string{"hard", "soft"}
 	standards    = []string{"range", "none"}
-	anchorKinds  = []string{"uniform", "normal", "orthonormal"}
+	anchorKinds  = []string{"uniform", "normal", "orthonormal", "public", "low-rank", "smote"}
 	basisKinds   = []string{"svd", "pca", "pca-perturbed", "scrambled", "random"}
 	methods      = []string{"odc", "ls", "gep", "opp", "gopp", "rdp"}
 	targets      = map[string][]string{"odc": {"identity", "random"}, "ls": {"identity", "random", "sigma"}}
@@ -293,8 +307,12 @@ func (c *Contract) expect() Expect {
 	case c.Protocol == "nri":
 		down = a * c.outputs() * number
 	}
+	visits := 4
+	if c.Anchor.Pieces() {
+		visits = 5 // a person approves the piece
+	}
 	return Expect{
-		Visits:        4,
+		Visits:        visits,
 		UpBytes:       a * l * number,
 		UpBytesPerRow: (l + 1) * number,
 		DownBytes:     down,

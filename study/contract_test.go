@@ -194,7 +194,15 @@ func TestValidate(t *testing.T) {
 		{"floors: {eps: 1}", "floors.eps is 1, must be from 0 to below 1"},
 		{"standardise: pooled", `standardise is "pooled", must be one of: range, none`},
 		{"anchor: {rows: 2}", "anchor.rows (at least the number of features, for Rank(A) = m) is 2, must be from 3"},
-		{"anchor: {kind: public}", `anchor.kind is "public"`},
+		{"anchor: {kind: gaussian}", `anchor.kind is "gaussian"`},
+		{"anchor: {kind: public}", "anchor.sha256 is missing"},
+		{"anchor: {kind: public, sha256: abc}", "must be a SHA-256 of 64 lower-case hexadecimal digits"},
+		{"anchor: {kind: normal, sha256: " + strings.Repeat("0a", 32) + "}", "anchor.sha256 belongs to public, the anchor is normal"},
+		{"anchor: {kind: smote, rank: 2}", "anchor.rank belongs to low-rank, the anchor is smote"},
+		{"anchor: {kind: low-rank, rank: 4}", "anchor.rank is 4, must be from 1 to 3"},
+		{"anchor: {kind: low-rank, delta: 0}", "anchor.delta is 0, must be above 0"},
+		{"anchor: {kind: smote, neighbours: 0}", "anchor.neighbours is 0, must be from 1"},
+		{"standardise: none\nanchor: {kind: smote}", "whose pieces show near-raw rows to the other parties"},
 		{"basis: {dim: 3}", "basis.dim is 3, must be from 1 to 2: a basis as wide as the 3 features would leave nothing out"},
 		{"alignment: {method: cca}", `alignment.method is "cca", must be one of: odc, ls, gep, opp, gopp, rdp`},
 		{"alignment: {method: gep, target: random}", `alignment.target of gep is "random", must be one of: identity`},
@@ -257,6 +265,45 @@ func TestNRI(t *testing.T) {
 	for _, want := range []string{"nri", "anchor", "hard", "own model", "kernel support vector machine", "delta 0.05", "10 different people", "id"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the description does not say %q:\n%s", want, text)
+		}
+	}
+}
+
+// TestAnchors: kinds that need more than a seed, and what people read of them.
+func TestAnchors(t *testing.T) {
+	for _, tc := range []struct {
+		yaml, says string
+		visits     int
+		want       study.Anchor
+	}{
+		{"anchor: {kind: low-rank}\n", "SHOWS NEAR-RAW ROWS", 5, study.Anchor{Kind: "low-rank", Rows: 1000, Rank: 2, Delta: 0.05}},
+		{"anchor: {kind: smote, rows: 50}\n", "SHOWS NEAR-RAW ROWS", 5, study.Anchor{Kind: "smote", Rows: 50, Neighbours: 5}},
+		{"anchor: {kind: public, sha256: " + strings.Repeat("0a", 32) + "}\n", "public file with SHA-256 0a0a", 4, study.Anchor{Kind: "public", Rows: 1000, SHA256: &study.Hash{}}},
+	} {
+		c, err := study.ParseYAML([]byte(smallYAML + tc.yaml))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tc.want.SHA256 != nil {
+			for i := range tc.want.SHA256 {
+				tc.want.SHA256[i] = 0x0a
+			}
+		}
+		if diff := cmp.Diff(tc.want, c.Anchor); diff != "" {
+			t.Error(diff)
+		}
+		if c.Expect.Visits != tc.visits {
+			t.Errorf("%s: %d visits, want %d", tc.yaml, c.Expect.Visits, tc.visits)
+		}
+		if text := study.Describe(c); !strings.Contains(text, tc.says) {
+			t.Errorf("the description does not say %q:\n%s", tc.says, text)
+		}
+		b, err := c.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := study.DecodeContract(b); err != nil || cmp.Diff(c, again) != "" {
+			t.Errorf("%s does not come back: %v", tc.yaml, err)
 		}
 	}
 }

@@ -51,6 +51,13 @@ func Describe(c *Contract) string {
 		line("standardise", "nothing: features are taken as they are")
 	}
 	line("anchor", "%s, %d rows; from a seed that the parties share and the analyst does not have", c.Anchor.Kind, c.Anchor.Rows)
+	switch {
+	case c.Anchor.Kind == "public":
+		line("", "made of the public file with SHA-256 %s", c.Anchor.SHA256)
+	case c.Anchor.Pieces():
+		line("", "made of a piece of every party, which SHOWS NEAR-RAW ROWS to every other party;")
+		line("", "a person at each site sees how near, and approves it")
+	}
 	if c.Basis.Delta > 0 {
 		line("basis", "%s with delta %g, %d columns for %d features", c.Basis.Kind, c.Basis.Delta, c.Basis.Dim, c.M())
 	} else {
@@ -85,7 +92,11 @@ func Describe(c *Contract) string {
 	if c.Floors.Eps > 0 {
 		line("", "rows of which the basis leaves out less than %g of their length are dropped", c.Floors.Eps)
 	}
-	line("visits", "%d: join, setup, contribute, receive", c.Expect.Visits)
+	steps := "join, setup, contribute, receive"
+	if c.Anchor.Pieces() {
+		steps = "join, setup, piece of the anchor, contribute, receive"
+	}
+	line("visits", "%d: %s", c.Expect.Visits, steps)
 	line("bytes", "up %d + %d a row, down %d, and a few thousand for envelopes", c.Expect.UpBytes, c.Expect.UpBytesPerRow, c.Expect.DownBytes)
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -159,6 +159,9 @@ func (c *Contract) validateMethods() error {
 	if err := between("anchor.rows (at least the number of features, for Rank(A) = m)", c.Anchor.Rows, c.M(), MaxAnchorRows); err != nil {
 		return err
 	}
+	if err := c.validateAnchor(); err != nil {
+		return err
+	}
 	if err := oneOf("basis.kind", c.Basis.Kind, basisKinds); err != nil {
 		return err
 	}
@@ -180,6 +183,41 @@ func (c *Contract) validateMethods() error {
 		allowed = onlyIdentity
 	}
 	return oneOf("alignment.target of "+c.Alignment.Method, c.Alignment.Target, allowed)
+}
+
+// validateAnchor checks what each kind of anchor has.
+func (c *Contract) validateAnchor() error {
+	a := c.Anchor
+	for _, s := range []struct {
+		key  string
+		set  bool
+		kind string
+	}{{"sha256", a.SHA256 != nil, "public"}, {"rank", a.Rank != 0, "low-rank"}, {"delta", a.Delta != 0, "low-rank"}, {"neighbours", a.Neighbours != 0, "smote"}} {
+		if s.set && a.Kind != s.kind {
+			return fmt.Errorf("study: anchor.%s belongs to %s, the anchor is %s", s.key, s.kind, a.Kind)
+		}
+	}
+	switch a.Kind {
+	case "public":
+		if a.SHA256 == nil || a.SHA256.IsZero() {
+			return fmt.Errorf("study: anchor.sha256 is missing: the SHA-256 of the public file, which everybody must have")
+		}
+	case "low-rank":
+		if err := between("anchor.rank", a.Rank, 1, c.M()); err != nil {
+			return err
+		}
+		if !finite(a.Delta) || a.Delta <= 0 || a.Delta > 10 {
+			return fmt.Errorf("study: anchor.delta is %g, must be above 0 and at most 10", a.Delta)
+		}
+	case "smote":
+		if err := between("anchor.neighbours", a.Neighbours, 1, 100); err != nil {
+			return err
+		}
+	}
+	if a.Pieces() && c.Standardise != "range" {
+		return fmt.Errorf("study: standardise is %s and the anchor %s, whose pieces show near-raw rows to the other parties: give every feature a range, so that none stands out", c.Standardise, a.Kind)
+	}
+	return nil
 }
 
 // validatePeople checks what is said of the people behind the rows.
@@ -254,7 +292,7 @@ func (c *Contract) validateProtocol() error {
 		}
 		return nil
 	}
-	if c.Anchor.Kind != "normal" {
+	if c.Anchor.Kind == "uniform" || c.Anchor.Kind == "orthonormal" {
 		return fmt.Errorf("study: anchor.kind is %s; under nri each party trains its model on the anchor, which must lie where rows lie: take normal", c.Anchor.Kind)
 	}
 	if err := oneOf("answers", c.Answers, answers); err != nil {

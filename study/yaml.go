@@ -17,7 +17,8 @@ const maxYAMLBytes = 16 << 20
 //
 //	protocol      dc; under nri answers hard (soft for numbers), local_model as model
 //	standardise   range when every feature has one, none when none has; to be said when some have
-//	anchor        kind orthonormal, under nri normal; rows m (orthonormal) or max(1000, 2m)
+//	anchor        kind orthonormal, under nri normal; rows m (orthonormal) or max(1000, 2m);
+//	              rank dim and delta 0.05 of low-rank (NRI §6.1), neighbours 5 of smote
 //	basis         kind pca, under nri pca-perturbed with delta 0.05 (MM §4.1); dim ⌊0.8 m⌋, at least 1 (MM §4)
 //	noise         none
 //	alignment     method odc; target identity for odc, sigma for ls (NRI's C = Σ; with identity
@@ -40,7 +41,7 @@ func ParseYAML(b []byte) (*Contract, error) {
 	}
 	c := &Contract{
 		Format: ContractFormat,
-		Anchor: Anchor{Rows: unset},
+		Anchor: Anchor{Rows: unset, Rank: unset, Delta: unset, Neighbours: unset},
 		Basis:  Basis{Dim: unset, Delta: unset},
 		Model:  unsetModel(),
 		Floors: Floors{Rows: unset, PerClass: unset, People: unset, Eps: unset},
@@ -81,7 +82,9 @@ func (c *Contract) fromYAML(root *yamlNode) error {
 		f.get("answers").str(&c.Answers),
 		f.get("standardise").str(&c.Standardise),
 		section(f.get("anchor"), func(s *fields) error {
-			return errors.Join(s.get("kind").str(&c.Anchor.Kind), s.get("rows").integer(&c.Anchor.Rows))
+			return errors.Join(s.get("kind").str(&c.Anchor.Kind), s.get("rows").integer(&c.Anchor.Rows),
+				hashFromYAML(s.get("sha256"), &c.Anchor.SHA256), s.get("rank").integer(&c.Anchor.Rank),
+				s.get("delta").float(&c.Anchor.Delta), s.get("neighbours").integer(&c.Anchor.Neighbours))
 		}),
 		section(f.get("basis"), func(s *fields) error {
 			return errors.Join(s.get("kind").str(&c.Basis.Kind), s.get("dim").integer(&c.Basis.Dim), s.get("delta").float(&c.Basis.Delta))
@@ -168,6 +171,22 @@ func rangeFromYAML(n *yamlNode, dst **Range) error {
 	return errors.Join(n.items[0].float(&(*dst).Min), n.items[1].float(&(*dst).Max))
 }
 
+func hashFromYAML(n *yamlNode, dst **Hash) error {
+	if n == nil {
+		return nil
+	}
+	var text string
+	if err := n.str(&text); err != nil {
+		return err
+	}
+	h, err := ParseHash(text)
+	if err != nil {
+		return n.errAt("must be a SHA-256 of 64 lower-case hexadecimal digits")
+	}
+	*dst = &h
+	return nil
+}
+
 // section reads a mapping; an absent one is left at its defaults.
 func section(n *yamlNode, read func(*fields) error) error {
 	if n == nil {
@@ -249,6 +268,16 @@ func (c *Contract) fillIn() {
 	setNumber(&c.Anchor.Rows, max(1000, 2*m))
 	setDefault(&c.Basis.Kind, "pca")
 	setNumber(&c.Basis.Dim, max(1, m*8/10))
+	switch c.Anchor.Kind {
+	case "low-rank":
+		setNumber(&c.Anchor.Rank, c.Basis.Dim)
+		setNumber(&c.Anchor.Delta, 0.05)
+	case "smote":
+		setNumber(&c.Anchor.Neighbours, 5)
+	}
+	setNumber(&c.Anchor.Rank, 0)
+	setNumber(&c.Anchor.Delta, 0)
+	setNumber(&c.Anchor.Neighbours, 0)
 	if c.Basis.Kind == "pca-perturbed" {
 		setNumber(&c.Basis.Delta, 0.05)
 	}

@@ -1,0 +1,52 @@
+package anchor
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg"
+	"concord/secret"
+)
+
+// FromPublic is the anchor A = R P (rows × m) of agreed public rows P (p × m), with R
+// from the parties' seed: see [Mix]. All who have the seed and the same P make the same
+// A, to 1e-12. The errors are those of Mix, an empty or erased seed, and a rank below m.
+func FromPublic(seed Seed, public *mat.Dense, rows int) (secret.Matrix, error) {
+	if err := seed.check(); err != nil {
+		return secret.Matrix{}, err
+	}
+	a, err := Mix(public, rows, seed.stream(labelPublic))
+	if err != nil {
+		return secret.Matrix{}, err
+	}
+	return spanning(a, "the public rows")
+}
+
+// FromSeedAndPieces is the anchor (rows × m) of all parties' pieces in an agreed order,
+// drawn and combined by the parties' seed: see [FromPieces]. The errors are those of
+// FromPieces, an empty or erased seed, and a rank below m.
+func FromSeedAndPieces(seed Seed, pieces []secret.Matrix, rows int) (secret.Matrix, error) {
+	if err := seed.check(); err != nil {
+		return secret.Matrix{}, err
+	}
+	a, err := FromPieces(pieces, rows, seed.stream(labelPieces))
+	if err != nil {
+		return secret.Matrix{}, err
+	}
+	return spanning(a, "the parties' pieces")
+}
+
+// spanning wants an anchor to have full column rank, which alignment needs.
+func spanning(a secret.Matrix, of string) (secret.Matrix, error) {
+	_, m := a.Dims()
+	rank, err := linalg.Rank(a.Reveal(), 0)
+	if err == nil && rank < m {
+		err = fmt.Errorf("the anchor made of %s has rank %d for %d features: some features do not vary there, or follow from others", of, rank, m)
+	}
+	if err != nil {
+		a.Erase()
+		return secret.Matrix{}, fmt.Errorf("anchor: %w", err)
+	}
+	return a, nil
+}

@@ -1,0 +1,54 @@
+package anchor_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/anchor"
+	"concord/linalg"
+	"concord/secret"
+)
+
+// TestAgreed: the same seed and the same rows or pieces give the same anchor, another
+// seed another, and of full rank.
+func TestAgreed(t *testing.T) {
+	src := rand.NewPCG(1, 2)
+	public := linalg.Normal(40, 5, src)
+	pieces := []secret.Matrix{secret.NewMatrix(linalg.Normal(20, 5, src)), secret.NewMatrix(linalg.Normal(10, 5, src))}
+	other, err := anchor.DeriveSeed([32]byte{9}, []anchor.Share{share(1), share(2), share(3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, make := range map[string]func(anchor.Seed) (secret.Matrix, error){
+		"public": func(s anchor.Seed) (secret.Matrix, error) { return anchor.FromPublic(s, public, 100) },
+		"pieces": func(s anchor.Seed) (secret.Matrix, error) { return anchor.FromSeedAndPieces(s, pieces, 100) },
+	} {
+		a, err := make(seed(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := make(seed(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := make(other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows, m := a.Dims(); rows != 100 || m != 5 || !mat.EqualApprox(a.Reveal(), b.Reveal(), 1e-12) || mat.EqualApprox(a.Reveal(), c.Reveal(), 1e-3) {
+			t.Errorf("%s: %d × %d, or not agreed", name, rows, m)
+		}
+		if _, err := make(anchor.Seed{}); err == nil {
+			t.Errorf("%s: made without a seed", name)
+		}
+	}
+	for i := range 40 {
+		public.Set(i, 3, 2*public.At(i, 1))
+	}
+	if _, err := anchor.FromPublic(seed(t), public, 100); err == nil || !strings.Contains(err.Error(), "has rank 4 for 5 features") {
+		t.Errorf("a column that follows from another: %v", err)
+	}
+}
