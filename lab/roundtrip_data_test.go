@@ -159,7 +159,7 @@ func (tr *trial) run(t *testing.T, c *study.Contract, records [][]string, split 
 		var key [32]byte
 		key[0], key[1] = byte(split), byte(i)
 		tab := read(rows[i])
-		p, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed, rand.NewChaCha8(key))
+		p, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed}, rand.NewChaCha8(key))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -130,7 +130,7 @@ func (q measured) collude(r *Report, add adder) error {
 			r.Reconstructed = append(r.Reconstructed, FeatureRatio{q.contract.Features[j].Name, e.Ratio})
 		}
 	}
-	slices.SortStableFunc(r.Reconstructed, func(a, b FeatureRatio) int { return compare(a.Ratio, b.Ratio) })
+	sortRatios(r.Reconstructed)
 	add("reconstruction", againstColluders, errs.Unexplained, errs.Unexplained < 0.1,
 		"rows reconstructed by undoing the projection, around means that others can guess, leave %.3f of the variation unexplained (0 is exact, 1 as good as guessing the mean for everybody)%s",
 		errs.Unexplained, bestKnown(r.Reconstructed))
@@ -151,6 +151,11 @@ func means(x *mat.Dense) []float64 {
 		}
 	}
 	return out
+}
+
+// sortRatios puts the features that come back best first.
+func sortRatios(ratios []FeatureRatio) {
+	slices.SortStableFunc(ratios, func(a, b FeatureRatio) int { return compare(a.Ratio, b.Ratio) })
 }
 
 // bestKnown names up to three features that come back best.

@@ -57,7 +57,7 @@ func TestSiteFloors(t *testing.T) {
 		{study.Policy{Linkage: 0.01}, "are nearest to their own person, this site allows 1 %"},
 		{study.Policy{Eps: 0.99}, "rows were dropped that the basis leaves less than 0.99 of out"},
 	} {
-		_, err := party.Prepare(c, tab, party.EffectiveFloors(c, &tc.policy), seed(t), basis.NewSource())
+		_, err := party.Prepare(c, tab, party.EffectiveFloors(c, &tc.policy), party.Agreed{Seed: seed(t)}, basis.NewSource())
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%+v: error %v, want one with %q", tc.policy, err, tc.want)
 		}
@@ -73,7 +73,7 @@ func TestSiteFloors(t *testing.T) {
 func TestDownSampling(t *testing.T) {
 	c := contract(t, "svd", "uniform")
 	tab := read(t, c, csv(200, rand.New(rand.NewPCG(1, 2))))
-	whole, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed(t), rand.NewChaCha8([32]byte{5}))
+	whole, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{5}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestDownSampling(t *testing.T) {
 		t.Fatalf("%d rows of 200 are below %g: the sample is of no use", low, eps)
 	}
 	// The same source gives the same basis, which does not see the floor.
-	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, &study.Policy{Eps: eps}), seed(t), rand.NewChaCha8([32]byte{5}))
+	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, &study.Policy{Eps: eps}), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{5}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestReportIsRounded(t *testing.T) {
 	c := contract(t, "pca", "uniform")
 	c.Protocol, c.Basis.Kind, c.Basis.Delta = "nri", "pca-perturbed", 0.05
 	tab := read(t, c, csv(200, rand.New(rand.NewPCG(1, 2))))
-	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed(t), rand.NewChaCha8([32]byte{5}))
+	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{5}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestReportIsRounded(t *testing.T) {
 
 	// A floor with more decimals than the report is kept, then and later.
 	loose := party.EffectiveFloors(c, &study.Policy{Eps: 0.0001, Correlation: worst + 1e-5, Linkage: 0.99999})
-	again, err := party.Prepare(c, tab, loose, seed(t), rand.NewChaCha8([32]byte{5}))
+	again, err := party.Prepare(c, tab, loose, party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{5}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func ordered(t *testing.T, c *study.Contract, tab *table.Table) *mat.Dense {
 	t.Helper()
 	dc := *c
 	dc.Protocol = "dc"
-	made, err := party.Prepare(&dc, tab, party.EffectiveFloors(&dc, nil), seed(t), rand.NewChaCha8([32]byte{5}))
+	made, err := party.Prepare(&dc, tab, party.EffectiveFloors(&dc, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{5}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/anchor"
 	"concord/learn"
 	"concord/linalg"
 	"concord/onnx"
@@ -37,14 +36,14 @@ type Answers struct {
 // which no model can be made.
 //
 // Cost: the anchor's generation, and the fit on its a rows (10 a for soft answers).
-func Learn(ctx context.Context, c *study.Contract, hash study.Hash, seed anchor.Seed, answers Answers) (*onnx.Graph, learn.Report, error) {
+func Learn(ctx context.Context, c *study.Contract, hash study.Hash, agreed Agreed, answers Answers) (*onnx.Graph, learn.Report, error) {
 	fail := func(format string, args ...any) (*onnx.Graph, learn.Report, error) {
 		return nil, learn.Report{}, fmt.Errorf("party: "+format, args...)
 	}
 	if err := answers.check(c); err != nil {
 		return fail("the answers: %w", err)
 	}
-	a, err := anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, seed, c.M())
+	a, err := agreed.anchor(c)
 	if err != nil {
 		return fail("%w", err)
 	}

@@ -31,14 +31,14 @@ func TestPrepareNRI(t *testing.T) {
 	for _, kind := range []string{"pca", "svd", "pca-perturbed", "scrambled", "random"} {
 		c := nri(t, "basis: {kind: "+kind+", dim: 2}\n")
 		tab := read(t, c, csv(40, rand.New(rand.NewPCG(1, 2))))
-		one, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed(t), basis.NewSource())
+		one, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, basis.NewSource())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if one.Basis != nil {
 			t.Errorf("%s: the basis is still there", kind)
 		}
-		two, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed(t), basis.NewSource())
+		two, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, basis.NewSource())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestLearn(t *testing.T) {
 			if how == "soft" {
 				answers = party.Answers{Scores: scores}
 			}
-			graph, fit, err := party.Learn(t.Context(), c, study.Hash{1}, seed(t), answers)
+			graph, fit, err := party.Learn(t.Context(), c, study.Hash{1}, party.Agreed{Seed: seed(t)}, answers)
 			if err != nil {
 				t.Fatalf("%s %s: %v", kind, how, err)
 			}
@@ -125,7 +125,7 @@ func TestLearnNumber(t *testing.T) {
 	for i := range c.Anchor.Rows {
 		y.Set(i, 0, 3+2*a.Reveal().At(i, 3))
 	}
-	graph, _, err := party.Learn(t.Context(), c, study.Hash{1}, seed(t), party.Answers{Scores: y})
+	graph, _, err := party.Learn(t.Context(), c, study.Hash{1}, party.Agreed{Seed: seed(t)}, party.Answers{Scores: y})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestLearnRefuses(t *testing.T) {
 		{soft, party.Answers{Scores: mat.NewDense(400, 3, nil)}, "400 × 3 scores, must be 400 × 2"},
 		{soft, party.Answers{Scores: bad}, "row 8, column 2 is not a finite number"},
 	} {
-		if _, _, err := party.Learn(t.Context(), c.c, study.Hash{1}, seed(t), c.answers); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := party.Learn(t.Context(), c.c, study.Hash{1}, party.Agreed{Seed: seed(t)}, c.answers); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}
@@ -175,7 +175,7 @@ func TestLearnRefuses(t *testing.T) {
 func TestRegenerated(t *testing.T) {
 	for _, kind := range []string{"pca", "pca-perturbed", "scrambled", "random"} {
 		c := nri(t, "basis: {kind: "+kind+", dim: 3}\n")
-		made, err := party.Prepare(c, read(t, c, csv(80, rand.New(rand.NewPCG(3, 4)))), party.EffectiveFloors(c, nil), seed(t), rand.NewChaCha8([32]byte{9}))
+		made, err := party.Prepare(c, read(t, c, csv(80, rand.New(rand.NewPCG(3, 4)))), party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{9}))
 		if err != nil {
 			t.Fatal(err)
 		}

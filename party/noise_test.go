@@ -35,14 +35,14 @@ func TestNoise(t *testing.T) {
 		c := noisy(t, tc.more)
 		const n = 3000
 		tab := read(t, c, csv(n, rand.New(rand.NewPCG(1, 2))))
-		made, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed(t), rand.NewChaCha8([32]byte{4}))
+		made, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{4}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		// Without noise and clipping the same source gives the same basis and order.
 		bare := *c
 		bare.Noise = nil
-		clean, err := party.Prepare(&bare, tab, party.EffectiveFloors(c, nil), seed(t), rand.NewChaCha8([32]byte{4}))
+		clean, err := party.Prepare(&bare, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{4}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestNoise(t *testing.T) {
 func TestNoiseAgainstFloor(t *testing.T) {
 	c := noisy(t, "basis: {kind: random, dim: 2}\nnoise: {epsilon: 8, delta: 0.001, clip: 2}\n")
 	tab := read(t, c, csv(60, rand.New(rand.NewPCG(1, 2))))
-	_, err := party.Prepare(c, tab, party.EffectiveFloors(c, &study.Policy{Eps: 0.01}), seed(t), basis.NewSource())
+	_, err := party.Prepare(c, tab, party.EffectiveFloors(c, &study.Policy{Eps: 0.01}), party.Agreed{Seed: seed(t)}, basis.NewSource())
 	if err == nil || !strings.Contains(err.Error(), "the site cannot have both") {
 		t.Errorf("error %v", err)
 	}

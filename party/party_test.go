@@ -83,7 +83,7 @@ func TestPrepare(t *testing.T) {
 			t.Run(basisKind+"/"+anchorKind, func(t *testing.T) {
 				c := contract(t, basisKind, anchorKind)
 				tab := read(t, c, csv(40, rand.New(rand.NewPCG(1, 2))))
-				got, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed(t), rand.NewChaCha8([32]byte{1}))
+				got, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{1}))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -136,11 +136,11 @@ func TestPrepare(t *testing.T) {
 func TestPrepareTwice(t *testing.T) {
 	c := contract(t, "svd", "uniform")
 	tab := read(t, c, csv(40, rand.New(rand.NewPCG(1, 2))))
-	one, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed(t), basis.NewSource())
+	one, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, basis.NewSource())
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed(t), basis.NewSource())
+	two, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, basis.NewSource())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestExposure(t *testing.T) {
 		mid, half := (r.Max+r.Min)/2, (r.Max-r.Min)/2
 		c.Features[j].Range = &study.Range{Min: mid - 100*half, Max: mid + 100*half}
 	}
-	made, err := party.Prepare(c, read(t, c, csv(200, rand.New(rand.NewPCG(7, 8)))), party.EffectiveFloors(c, nil), seed(t), rand.NewChaCha8([32]byte{3}))
+	made, err := party.Prepare(c, read(t, c, csv(200, rand.New(rand.NewPCG(7, 8)))), party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{3}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestFloors(t *testing.T) {
 		{"rows and class", few, "the table has 6 rows, the floor of the contract is 10\nparty: class \"yes\" has 2 rows, the floor of the contract is 3"},
 		{"one class", oneClass, `class "yes" has 0 rows, the floor of the contract is 3`},
 	} {
-		_, err := party.Prepare(c, read(t, c, tc.text), party.EffectiveFloors(c, nil), seed(t), rand.NewChaCha8([32]byte{}))
+		_, err := party.Prepare(c, read(t, c, tc.text), party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{}))
 		var floor *party.FloorError
 		if !errors.As(err, &floor) || !strings.Contains(err.Error(), tc.problem) {
 			t.Errorf("%s: error is %v, want a FloorError with %q", tc.name, err, tc.problem)
@@ -194,7 +194,7 @@ func TestConstantFeature(t *testing.T) {
 	for i := range 12 {
 		text += fmt.Sprintf("%s,%g,%g,5,%g\n", []string{"no", "yes"}[i%2], rnd.Float64(), 150+rnd.Float64(), rnd.Float64())
 	}
-	_, err := party.Prepare(c, read(t, c, text), party.EffectiveFloors(c, nil), seed(t), rand.NewChaCha8([32]byte{}))
+	_, err := party.Prepare(c, read(t, c, text), party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{}))
 	const want = "test.csv: column 4 (a): the feature has the same value in all 12 rows"
 	if err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %q", err, want)
@@ -207,7 +207,7 @@ func TestConstantFeature(t *testing.T) {
 func TestAcceptIsTheComposition(t *testing.T) {
 	c := contract(t, "svd", "orthonormal")
 	tab := read(t, c, csv(60, rand.New(rand.NewPCG(5, 6))))
-	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed(t), rand.NewChaCha8([32]byte{2}))
+	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{2}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func TestContractKindsExist(t *testing.T) {
 func TestAcceptRefusesRows(t *testing.T) {
 	c := contract(t, "svd", "orthonormal")
 	tab := read(t, c, csv(60, rand.New(rand.NewPCG(5, 6))))
-	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), seed(t), rand.NewChaCha8([32]byte{2}))
+	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{2}))
 	if err != nil {
 		t.Fatal(err)
 	}

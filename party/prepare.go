@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/anchor"
 	"concord/basis"
 	"concord/privacy"
 	"concord/secret"
@@ -46,7 +45,7 @@ type Contribution struct {
 //
 // Cost: O(n m min(n, m)) for the basis, O((n + a) m l) for the products, and
 // the anchor's generation.
-func Prepare(c *study.Contract, t *table.Table, floors Floors, seed anchor.Seed, src rand.Source) (*Contribution, error) {
+func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, src rand.Source) (*Contribution, error) {
 	report, err := Check(c, t, floors)
 	if err != nil {
 		return nil, err
@@ -66,7 +65,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, seed anchor.Seed,
 	x := permuted(t, rand.New(src))
 	defer x.rows.Erase()
 	report.Rank, report.Energy = about.Rank, about.Energy
-	a, err := anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, seed, c.M())
+	a, err := agreed.anchor(c)
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
@@ -101,7 +100,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, seed anchor.Seed,
 		A:      image,
 		Labels: x.labels,
 		Values: x.values,
-		Anchor: seed.ID(),
+		Anchor: agreed.Seed.ID(),
 		Report: report,
 	}
 	if c.Protocol != "nri" {

@@ -107,7 +107,7 @@ func (p *program) prepare(path string, again bool) error {
 	if err != nil {
 		return err
 	}
-	made, err := party.Prepare(v.contract, t, floors, seed, basis.NewSource())
+	made, err := party.Prepare(v.contract, t, floors, party.Agreed{Seed: seed}, basis.NewSource())
 	if err != nil {
 		return err
 	}
@@ -123,16 +123,20 @@ func (p *program) prepare(path string, again bool) error {
 			return err
 		}
 	}
-	m, err := v.putDraft(v.contributionDraft(made), sealTo, func(dir string) error {
+	m, err := v.putDraft(v.contributionDraft(made), sealTo, func(dir string, m *bundle.Manifest) error {
 		report, err := json.MarshalIndent(made.Report, "", "  ")
 		if err != nil {
 			return err
 		}
-		return errors.Join(
+		err = errors.Join(
 			os.WriteFile(filepath.Join(dir, reportFile), append(report, '\n'), draftPerm),
 			from.write(dir),
 			keepBasis(dir, made.Basis),
 		)
+		if err != nil {
+			return err
+		}
+		return v.writePrepared(dir, m)
 	})
 	if err != nil {
 		return err

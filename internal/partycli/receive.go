@@ -185,7 +185,7 @@ func (p *program) learn(ctx context.Context, v *visit, r *bundle.Reader) error {
 	if !ok {
 		return cli.WithHint(errors.New("the anchor's seed is not here any more, and answers mean nothing without it"), "restore the site's folder from a copy of before")
 	}
-	model, fit, err := party.Learn(ctx, c, v.study, seed, answers)
+	model, fit, err := party.Learn(ctx, c, v.study, party.Agreed{Seed: seed}, answers)
 	if err != nil {
 		return err
 	}
