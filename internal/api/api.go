@@ -18,7 +18,7 @@ import (
 const (
 	MaxMessageBytes = 1 << 20
 	MaxRosterBytes  = (study.MaxParties + 1) * (study.MaxStatementBytes + study.MaxConfirmationBytes) * 4 / 3
-	MaxSetupBytes   = 2 << 20
+	MaxSetupBytes   = 2 << 20 // without a piece of the anchor: see SetupBytes
 )
 
 // BundleMediaType is the content type of a bundle.
@@ -134,3 +134,13 @@ const (
 	CodeTooLarge   = "too_large"   // more bytes than the contract allows
 	CodeInternal   = "internal"    // the server's own trouble; its log knows more
 )
+
+// SetupBytes bounds a setup bundle under a contract: MaxSetupBytes, and where the anchor
+// is made of pieces one of as many rows as the anchor has.
+func SetupBytes(c *study.Contract) int64 {
+	if !c.Anchor.Pieces() {
+		return MaxSetupBytes
+	}
+	piece := 8 * int64(c.Anchor.Rows) * int64(c.M()) // within study.MaxAnchorElements
+	return MaxSetupBytes + piece + piece/64
+}

@@ -153,7 +153,7 @@ func sendReceipt(w http.ResponseWriter, receipt []byte) error {
 // maxUpload is the most bytes that a bundle under this contract can have.
 func maxUpload(c *study.Contract) int64 {
 	contribution := c.Expect.UpBytes + int64(c.MaxRows)*c.Expect.UpBytesPerRow
-	return max(contribution, api.MaxSetupBytes) + contribution/64 + envelopeRoom
+	return max(contribution+contribution/64, api.SetupBytes(c)) + envelopeRoom
 }
 
 // checkEnvelope judges a bundle by its line: signed by this party, for this
@@ -211,8 +211,8 @@ func (s *Server) checkBundle(v *view, party *study.Statement, env *bundle.Envelo
 // checkSetup makes sure that a bundle the server cannot read is for all other
 // parties and no one else.
 func checkSetup(v *view, env *bundle.Envelope) error {
-	if env.Size > api.MaxSetupBytes {
-		return &problem{http.StatusRequestEntityTooLarge, api.CodeTooLarge, fmt.Sprintf("a setup bundle has at most %d bytes", api.MaxSetupBytes), "", nil}
+	if most := api.SetupBytes(v.contract); env.Size > most {
+		return &problem{http.StatusRequestEntityTooLarge, api.CodeTooLarge, fmt.Sprintf("a setup bundle of this study has at most %d bytes", most), "", nil}
 	}
 	if len(env.Recipients) != len(v.members)-1 {
 		return refused(fmt.Errorf("the setup bundle is for %d recipients, must be for the other %d parties", len(env.Recipients), len(v.members)-1))
