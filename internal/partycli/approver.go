@@ -2,7 +2,6 @@ package partycli
 
 import (
 	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"concord/bundle"
 	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/party"
@@ -86,20 +84,6 @@ func (v *visit) floors() (party.Floors, error) {
 	return party.EffectiveFloors(v.contract, own), nil
 }
 
-// report is what prepare found.
-func (v *visit) report() (party.Report, error) {
-	var r party.Report
-	path := v.site.Stays(bundle.KindContribution, reportFile)
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return r, err
-	}
-	if err := json.Unmarshal(b, &r); err != nil {
-		return r, fmt.Errorf("%s: %w", path, err)
-	}
-	return r, nil
-}
-
 // policyAllows says by which policy a program may approve what is prepared.
 func (v *visit) policyAllows(path string) (string, error) {
 	b, err := os.ReadFile(path)
@@ -113,18 +97,12 @@ func (v *visit) policyAllows(path string) (string, error) {
 	if !policy.Approve {
 		return "", cli.WithHint(fmt.Errorf("%s does not let a program approve", path), "a person approves, or the policy says approve: true")
 	}
-	own, err := v.floors()
-	if err != nil {
-		return "", err
-	}
 	r, err := v.report()
 	if err != nil {
 		return "", err
 	}
-	for _, floors := range []party.Floors{own, party.EffectiveFloors(v.contract, policy)} {
-		if err := r.Keeps(v.contract, floors); err != nil {
-			return "", fmt.Errorf("policy %q: %w", policy.Name, err)
-		}
+	if err := r.Keeps(v.contract, party.EffectiveFloors(v.contract, policy)); err != nil {
+		return "", fmt.Errorf("policy %q: %w", policy.Name, err)
 	}
 	return policy.Name, nil
 }

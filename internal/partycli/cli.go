@@ -115,11 +115,19 @@ func (p *program) open() (*visit, error) {
 		return nil, err
 	}
 	v.address = conn.Address
-	if v.roster, _, err = s.Roster(); err != nil {
+	var confirmation *study.Confirmation
+	if v.roster, confirmation, err = s.Roster(); err != nil {
 		return nil, err
 	}
 	if v.roster != nil {
 		v.epoch = v.roster.Epoch(v.study)
+		// What people here confirmed is what this site's own key signed.
+		if confirmation.Party != v.own() {
+			return nil, fmt.Errorf("the roster in %s was not confirmed by this site", p.dir)
+		}
+		if v.analyst.Fingerprint() != v.roster.Analyst().Fingerprint() {
+			return nil, fmt.Errorf("%s names another analyst than the roster that people here confirmed", s.Path("analyst.json"))
+		}
 	}
 	return v, nil
 }

@@ -42,7 +42,7 @@ func (v *visit) header(kind string, recipients []*study.Statement) bundle.Header
 // putDraft writes a draft and returns its manifest. stays writes what belongs
 // to it and does not leave. With keys to seal to, every member goes to the disk
 // sealed to them only, and nobody here can read it any more.
-func (v *visit) putDraft(d bundle.Draft, sealTo []age.Recipient, stays func(dir string) error) (*bundle.Manifest, error) {
+func (v *visit) putDraft(d bundle.Draft, sealTo []age.Recipient, stays func(dir string, m *bundle.Manifest) error) (*bundle.Manifest, error) {
 	var m *bundle.Manifest
 	err := v.site.PutDraft(d.Kind, func(leavesDir, staysDir string) error {
 		for i, src := range d.Members {
@@ -74,7 +74,7 @@ func (v *visit) putDraft(d bundle.Draft, sealTo []age.Recipient, stays func(dir 
 		if err := os.WriteFile(filepath.Join(leavesDir, manifestFile), m.Encode(), draftPerm); err != nil {
 			return err
 		}
-		return stays(staysDir)
+		return stays(staysDir, m)
 	})
 	return m, err
 }
@@ -200,6 +200,9 @@ func (v *visit) sendOutbox(ctx context.Context, c *client.Client, kind string) (
 	if err != nil {
 		return 0, err
 	}
+	if err := v.sealedHere(kind, path); err != nil {
+		return 0, cli.WithHint(fmt.Errorf("%s: %w; nothing was sent", path, err), "remove that file: concord send seals what was approved anew, concord sync this site's share")
+	}
 	raw, err := c.Send(ctx, path)
 	if err != nil {
 		var r *client.Refusal
@@ -232,6 +235,34 @@ func (v *visit) receipt(kind string) (*study.Receipt, error) {
 		return nil, err
 	}
 	return study.DecodeReceipt(raw, v.analyst)
+}
+
+// sealedHere makes sure that the file in the outbox is, to its last byte, a bundle that
+// this site sealed: of the draft that lies here, for this study.
+func (v *visit) sealedHere(kind, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	env, _, err := bundle.ReadEnvelope(f)
+	if err != nil {
+		return err
+	}
+	if err := env.Verify(v.id.Statement.SigningKey); err != nil {
+		return err
+	}
+	m, err := v.loadManifest(kind)
+	if err != nil {
+		return err
+	}
+	if env.Manifest != m.Hash() {
+		return fmt.Errorf("it was sealed from manifest %s, here is %s", env.Manifest.Short(), m.Hash().Short())
+	}
+	if env.Study != v.study || env.Epoch != v.epoch || env.Kind != kind {
+		return errors.New("it belongs to another contract or roster")
+	}
+	return env.CheckCiphertext(f)
 }
 
 func readEnvelope(path string) (*bundle.Envelope, error) {

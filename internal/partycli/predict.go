@@ -115,13 +115,11 @@ func (v *visit) mayWrite(out, in string, force bool) error {
 			return cli.Usagef("--out names the file that is read, %s", in)
 		}
 	}
-	inside, relErr := filepath.Rel(v.site.Dir, out)
-	if full, absErr := filepath.Abs(out); absErr == nil {
-		if dir, dirErr := filepath.Abs(v.site.Dir); dirErr == nil {
-			inside, relErr = filepath.Rel(dir, full)
-		}
+	inside, withinErr := within(filepath.Dir(out), v.site.Dir)
+	if withinErr != nil {
+		return withinErr
 	}
-	if relErr == nil && filepath.IsLocal(inside) {
+	if inside {
 		return cli.Usagef("--out lies in this site's own folder, %s; write somewhere else", v.site.Dir)
 	}
 	if err == nil && !force {

@@ -1,6 +1,7 @@
 package partycli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -79,11 +80,30 @@ func (p *program) review(asPage bool, path string) error {
 
 // reviewed is the manifest of what would leave, or has left.
 func (v *visit) reviewed() (*bundle.Manifest, error) {
-	if v.site.Sent(bundle.KindContribution) {
-		return v.loadManifest(bundle.KindContribution)
+	if !v.site.Sent(bundle.KindContribution) {
+		m, _, err := v.loadDraft(bundle.KindContribution)
+		if err != nil {
+			return nil, err
+		}
+		return m, v.checkPrepared(m)
 	}
-	m, _, err := v.loadDraft(bundle.KindContribution)
-	return m, err
+	m, err := v.loadManifest(bundle.KindContribution)
+	if err != nil {
+		return nil, err
+	}
+	receipt, err := v.receipt(bundle.KindContribution)
+	if err != nil {
+		return nil, err
+	}
+	if receipt.Manifest != m.Hash() {
+		return nil, fmt.Errorf("%s is not what left: it is %s, the analyst's receipt is for %s",
+			v.site.Leaves(bundle.KindContribution, manifestFile), m.Hash().Short(), receipt.Manifest.Short())
+	}
+	if err := v.checkPrepared(m); err != nil {
+		// Whoever reads the report of what has left is told; nothing can be prepared again.
+		return nil, errors.New(err.Error())
+	}
+	return m, nil
 }
 
 // printDraft lists what would leave: to whom, which files, their hashes.
@@ -151,7 +171,13 @@ func (p *program) approve(digits string, opt approveOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := v.checkPrepared(m); err != nil {
+		return err
+	}
 	if err := v.sourceUnchanged(); err != nil {
+		return err
+	}
+	if err := v.keepsFloors(); err != nil {
 		return err
 	}
 	key, err := v.approverKey(opt.key)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,14 +45,20 @@ func (p *program) sendCommand() *cobra.Command {
 
 func (p *program) sendContribution(ctx context.Context, v *visit, c *client.Client) error {
 	if !v.site.Has("outbox", bundle.KindContribution+".bundle") {
-		m, err := v.loadManifest(bundle.KindContribution)
+		m, _, err := v.loadDraft(bundle.KindContribution)
 		if err != nil {
+			return err
+		}
+		if err := v.checkPrepared(m); err != nil {
 			return err
 		}
 		if _, err := v.loadApproval(bundle.KindContribution, m); err != nil {
 			return err
 		}
 		if err := v.sourceUnchanged(); err != nil {
+			return err
+		}
+		if err := v.keepsFloors(); err != nil {
 			return err
 		}
 		if err := v.spend(m); err != nil {
@@ -80,13 +87,16 @@ func (v *visit) forgetSent() error {
 	if !v.nri() || !v.site.Sent(bundle.KindContribution) {
 		return nil
 	}
-	m, err := v.loadManifest(bundle.KindContribution)
-	if err != nil {
+	paths := []string{v.site.Outbox(bundle.KindContribution)}
+	entries, err := os.ReadDir(v.site.Leaves(bundle.KindContribution))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	paths := []string{v.site.Outbox(bundle.KindContribution)}
-	for _, member := range m.Members {
-		paths = append(paths, v.site.Leaves(bundle.KindContribution, member.Name))
+	for _, e := range entries {
+		// Whatever the manifest lists, which somebody may have edited meanwhile.
+		if strings.HasSuffix(e.Name(), ".age") {
+			paths = append(paths, v.site.Leaves(bundle.KindContribution, e.Name()))
+		}
 	}
 	for _, path := range paths {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

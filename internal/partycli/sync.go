@@ -88,7 +88,7 @@ func (p *program) draftSetup(v *visit, key ed25519.PrivateKey) error {
 	m, err := v.putDraft(bundle.Draft{
 		Header:  v.header(bundle.KindSetup, v.others()),
 		Members: []bundle.Source{bundle.FromBytes(entropyMember, entropy)},
-	}, nil, func(string) error { return nil })
+	}, nil, func(string, *bundle.Manifest) error { return nil })
 	if err != nil {
 		return err
 	}

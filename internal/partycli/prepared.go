@@ -1,0 +1,134 @@
+package partycli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"concord/bundle"
+	"concord/internal/cli"
+	"concord/party"
+	"concord/study"
+)
+
+// prepared is this site's signed word on what prepare made: that report and source
+// belong to this manifest. Without it a report about other rows, or one with other
+// figures, could lie beside the files that a person or a policy approves. It keeps
+// out whoever may write in the folder and has not the site's key, and mistakes; who
+// has the key can sign anything.
+type prepared struct {
+	Manifest  study.Hash `json:"manifest"`
+	Report    study.Hash `json:"report"` // SHA-256 of the files
+	Source    study.Hash `json:"source"`
+	Signature []byte     `json:"signature,omitempty"`
+}
+
+const (
+	// preparedFile holds it, beside report and source.
+	preparedFile = "prepared.json"
+	// signPrepared is what its signature is for.
+	signPrepared = "prepared"
+)
+
+func (w prepared) signedPart() []byte {
+	w.Signature = nil
+	b, err := json.Marshal(w)
+	if err != nil {
+		panic("partycli: " + err.Error()) // hashes only
+	}
+	return b
+}
+
+// writePrepared signs the manifest and the report and source that lie in dir.
+func (v *visit) writePrepared(dir string, m *bundle.Manifest) error {
+	w := prepared{Manifest: m.Hash()}
+	for name, hash := range w.files() {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		*hash = study.HashOf(b)
+	}
+	w.Signature = study.Sign(v.id.SigningKey(), signPrepared, w.signedPart())
+	b, err := json.MarshalIndent(w, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, preparedFile), append(b, '\n'), draftPerm)
+}
+
+func (w *prepared) files() map[string]*study.Hash {
+	return map[string]*study.Hash{reportFile: &w.Report, sourceFile: &w.Source}
+}
+
+// checkPrepared makes sure that manifest, report and source are those that prepare
+// made here, for this study, this roster and this recipient.
+func (v *visit) checkPrepared(m *bundle.Manifest) error {
+	again := func(format string, args ...any) error {
+		return cli.WithHint(fmt.Errorf(format, args...), "run concord prepare again")
+	}
+	path := v.site.Stays(bundle.KindContribution, preparedFile)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return again("%s is missing", path)
+	}
+	if err != nil {
+		return err
+	}
+	var w prepared
+	if json.Unmarshal(b, &w) != nil || study.Verify(v.id.Statement.SigningKey, signPrepared, w.signedPart(), w.Signature) != nil {
+		return again("%s was changed", path)
+	}
+	if w.Manifest != m.Hash() {
+		return again("the manifest %s was changed since it was prepared", v.site.Leaves(bundle.KindContribution, manifestFile))
+	}
+	for name, hash := range w.files() {
+		path := v.site.Stays(bundle.KindContribution, name)
+		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return again("%s is missing", path)
+		}
+		if err != nil {
+			return err
+		}
+		if study.HashOf(b) != *hash {
+			return again("%s was changed since it was prepared", path)
+		}
+	}
+	if m.Study != v.study || m.Epoch != v.epoch || !slices.Equal(m.Recipients, []study.Hash{v.analyst.Fingerprint()}) {
+		return again("the prepared contribution belongs to another contract or roster")
+	}
+	return nil
+}
+
+// report is what prepare found. Whoever calls it has called checkPrepared.
+func (v *visit) report() (party.Report, error) {
+	var r party.Report
+	path := v.site.Stays(bundle.KindContribution, reportFile)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(b, &r); err != nil {
+		return r, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+// keepsFloors compares the report with the floors as they are now: a site may have
+// raised its own since.
+func (v *visit) keepsFloors() error {
+	floors, err := v.floors()
+	if err != nil {
+		return err
+	}
+	r, err := v.report()
+	if err != nil {
+		return err
+	}
+	return r.Keeps(v.contract, floors)
+}
