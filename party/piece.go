@@ -34,11 +34,15 @@ func Piece(c *study.Contract, t *table.Table, floors Floors, src rand.Source) (s
 	defer x.Erase()
 	n, _ := x.Dims()
 	var piece secret.Matrix
+	most := min(n, c.Anchor.Rows) // no more than the whole anchor has
 	switch c.Anchor.Kind {
 	case "low-rank":
-		piece, err = anchor.LowRankPiece(x, min(c.Anchor.Rank, n), c.Anchor.Delta, src)
+		if piece, err = anchor.LowRankPiece(x, min(c.Anchor.Rank, n), c.Anchor.Delta, src); err == nil && most < n {
+			piece, x = firstRows(piece, most), firstRows(x, most)
+			defer x.Erase()
+		}
 	case "smote":
-		piece, err = anchor.SMOTEPiece(x, n, min(c.Anchor.Neighbours, n-1), src)
+		piece, err = anchor.SMOTEPiece(x, most, min(c.Anchor.Neighbours, n-1), src)
 	default:
 		return secret.Matrix{}, report, fmt.Errorf("party: an anchor of kind %s is not made of pieces", c.Anchor.Kind)
 	}
@@ -54,6 +58,13 @@ func Piece(c *study.Contract, t *table.Table, floors Floors, src rand.Source) (s
 		return secret.Matrix{}, report, &FloorError{[]string{fmt.Sprintf("%.1f %% of the rows of the piece lie nearest to a row of their own making, this site allows %g %%", 100*report.Linked, 100*floors.Linkage)}}
 	}
 	return piece, report, nil
+}
+
+// firstRows is a copy of the first rows of a; a is erased.
+func firstRows(a secret.Matrix, rows int) secret.Matrix {
+	defer a.Erase()
+	_, m := a.Dims()
+	return secret.NewMatrix(mat.DenseCopyOf(a.Reveal().Slice(0, rows, 0, m)))
 }
 
 // nearestWork bounds the products for distances between all rows: of many rows only some

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"concord/internal/durable"
@@ -53,12 +55,36 @@ func (s *Site) Spend(path string, e Spent) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, secretPerm)
+	return appendLine(path, line, secretPerm)
+}
+
+// appendLine adds a line to a file, whole or not at all, and makes it durable. The file
+// stays the one that it is: others may share it. A last line that was cut off in the
+// middle gets its end first.
+func appendLine(path string, line []byte, perm fs.FileMode) (err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, perm)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(line, '\n'))
-	return errors.Join(err, f.Sync(), f.Close())
+	defer func() { err = errors.Join(err, f.Close()) }()
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	last := []byte{'\n'}
+	if end > 0 {
+		if _, err := f.ReadAt(last, end-1); err != nil {
+			return err
+		}
+	}
+	line = append(slices.Clone(line), '\n')
+	if last[0] != '\n' {
+		line = append([]byte{'\n'}, line...)
+	}
+	if _, err := f.Write(line); err != nil {
+		return errors.Join(err, f.Truncate(end)) // a full disk: no half of a line stays
+	}
+	return f.Sync()
 }
 
 // SpentOn lists the contributions of the same file of rows, other than this manifest's.
@@ -87,6 +113,24 @@ func (s *Site) ledger(path string) string {
 	return s.path(path)
 }
 
+// damagedLine says which line of a ledger cannot be read: it may count what left, and
+// so it stops what counts.
+type damagedLine struct {
+	path string
+	line int
+	err  error
+}
+
+// Error names the file and the line.
+func (e *damagedLine) Error() string {
+	return fmt.Sprintf("%s: line %d is damaged: %v", e.path, e.line, e.err)
+}
+
+// Hint says what a person can do.
+func (e *damagedLine) Hint() string {
+	return "correct the line from a copy; one that a power cut left half written was of nothing that left, and may be removed"
+}
+
 func readLedger(path string) ([]Spent, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,7 +145,7 @@ func readLedger(path string) ([]Spent, error) {
 	for n := 1; lines.Scan(); n++ {
 		var e Spent
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			return nil, fmt.Errorf("%s: line %d is damaged: %w", path, n, err)
+			return nil, &damagedLine{path, n, err}
 		}
 		all = append(all, e)
 	}

@@ -15,6 +15,7 @@
 //	contribution/stays/  basis.secret (0600; none under nri), report.json, source.json
 //	policy.yaml          this site's own floors, if people here wrote one
 //	ledger.jsonl         what left of which rows, unless policy.yaml names another place
+//	public.csv           the public file of an anchor made of one
 //	approvals.log        every approval given here, by whom or what
 //	outbox/              sealed bundles, exactly as sent
 //	receipts/            the analyst's signed receipts
@@ -66,6 +67,7 @@ const (
 	lockFile         = "lock"
 	triedFile        = "join-tried"
 	approvalsFile    = "approvals.log"
+	publicFile       = "public.csv"
 	PolicyFile       = "policy.yaml"
 	ModelFile        = "model.onnx"
 	MetricsFile      = "metrics.json"
@@ -173,7 +175,9 @@ func (s *Site) Lock() (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, sub := range []string{".", outboxDir, receiptsDir, inboxDir} {
+	for _, sub := range []string{
+		".", outboxDir, receiptsDir, inboxDir, filepath.Join(bundle.KindSetup, leavesDir), filepath.Join(bundle.KindContribution, leavesDir),
+	} {
 		if err := durable.Sweep(s.path(sub)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			unlock()
 			return nil, err
@@ -427,6 +431,14 @@ func (s *Site) Inbox(kind string, sender study.Hash) string {
 	return s.path(inboxDir, kind+"-"+sender.String()+".bundle")
 }
 
+// PublicName is the file that holds the study's public rows.
+func (s *Site) PublicName() string { return publicFile }
+
+// PutPublic stores the study's public file.
+func (s *Site) PutPublic(b []byte) error {
+	return durable.WriteFile(s.path(publicFile), b, filePerm)
+}
+
 // Policy loads the site's policy.yaml; nil if there is none. One that cannot be read
 // is an error: it may be stricter than anything else.
 func (s *Site) Policy() (*study.Policy, error) {
@@ -446,12 +458,7 @@ func (s *Site) Policy() (*study.Policy, error) {
 
 // LogApproval adds a line to approvals.log and makes it durable.
 func (s *Site) LogApproval(line string) error {
-	f, err := os.OpenFile(s.path(approvalsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, filePerm)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(line + "\n")
-	return errors.Join(err, f.Sync(), f.Close())
+	return appendLine(s.path(approvalsFile), []byte(line), filePerm)
 }
 
 // PutReceipt stores the receipt for the bundle of one kind.
