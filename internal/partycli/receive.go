@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -121,6 +122,9 @@ func maxResultBytes(c *study.Contract) int64 {
 // accept makes the site's model from an opened result.
 func (p *program) accept(ctx context.Context, v *visit, r *bundle.Reader) error {
 	c := v.contract
+	if err := onlyAgreed(c, r.Manifest); err != nil {
+		return err
+	}
 	if v.nri() {
 		return p.learn(ctx, v, r)
 	}
@@ -160,6 +164,26 @@ func (p *program) accept(ctx context.Context, v *visit, r *bundle.Reader) error 
 	p.printf("this site's model is %s; keep it here: it holds the secret basis\nnext: concord predict new.csv\n", v.site.Path(site.ModelFile))
 	return nil
 }
+
+// onlyAgreed makes sure that a result holds what the contract says comes back and
+// nothing else: under nri neither a change of basis nor the analyst's model, which
+// together with other things would tell a site more than the answers do.
+func onlyAgreed(c *study.Contract, m *bundle.Manifest) error {
+	agreed := []string{study.MemberG + ".npy", study.MemberModel, study.MemberMetrics}
+	if c.Protocol == "nri" {
+		agreed = []string{study.MemberAnswers + ".npy", study.MemberMetrics}
+	}
+	for _, member := range m.Members {
+		if !slices.Contains(agreed, block.ReplaceAllString(member.Name, ".npy")) {
+			return cli.WithHint(fmt.Errorf("the result holds %q; under protocol %s a site gets %s only; no model was made of it", member.Name, c.Protocol, strings.Join(agreed, ", ")),
+				"tell the analyst and the other parties")
+		}
+	}
+	return nil
+}
+
+// block ends the name of a block of rows of a matrix.
+var block = regexp.MustCompile(`\.[0-9]{4}\.npy$`)
 
 // learn makes the site's own model from answers.
 func (p *program) learn(ctx context.Context, v *visit, r *bundle.Reader) error {

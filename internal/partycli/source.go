@@ -38,6 +38,13 @@ func describeSource(path string) (source, error) {
 		return source{}, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return source{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return source{}, cli.WithHint(fmt.Errorf("%s is no regular file", path), "write the rows into a file first: it is read again before anything leaves")
+	}
 	sum := sha256.New()
 	n, err := io.Copy(sum, f)
 	return source{path, n, study.Hash(sum.Sum(nil))}, err

@@ -48,3 +48,31 @@ func TestLedger(t *testing.T) {
 		t.Error("a damaged ledger was written to")
 	}
 }
+
+// TestLedgerGrowsInPlace: a ledger that others share stays the file that it is, with its
+// permissions and through links, and one whose last line has no end gets it first.
+func TestLedgerGrowsInPlace(t *testing.T) {
+	s := &site.Site{Dir: t.TempDir()}
+	shared := filepath.Join(t.TempDir(), "shared.jsonl")
+	if err := os.WriteFile(shared, []byte(`{"manifest":"`+study.Hash{9}.String()+`","source":"`+study.Hash{1}.String()+`"}`), 0o660); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(shared, filepath.Join(s.Dir, "ledger.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Spend("", site.Spent{Manifest: study.Hash{10}, Source: study.Hash{1}}); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.Stat(shared)
+	if err != nil || !os.SameFile(before, after) || before.Mode() != after.Mode() {
+		t.Errorf("the ledger is another file: %v, %v", after, err)
+	}
+	same, err := s.SpentOn("", study.Hash{1}, study.Hash{})
+	if err != nil || len(same) != 2 || same[0].Manifest != (study.Hash{9}) || same[1].Manifest != (study.Hash{10}) {
+		t.Errorf("%+v, %v", same, err)
+	}
+}
