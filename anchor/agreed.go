@@ -1,7 +1,11 @@
 package anchor
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -35,6 +39,29 @@ func FromSeedAndPieces(seed Seed, pieces []secret.Matrix, rows int) (secret.Matr
 		return secret.Matrix{}, err
 	}
 	return spanning(a, "the parties' pieces")
+}
+
+// PiecesID names a seed together with pieces, for the analyst to compare: parties that
+// hold other pieces make another anchor. Without the seed nobody can test guesses of
+// pieces with it.
+//
+//	id = HKDF-Expand(seed, "concord/anchor/pieces-id/v1/" ‖ hex SHA-256(u32 rows ‖ u32 columns ‖ elements, for each piece))
+func PiecesID(seed Seed, pieces []secret.Matrix) [32]byte {
+	h := sha256.New()
+	for _, p := range pieces {
+		rows, cols := p.Dims()
+		var b []byte
+		b = binary.BigEndian.AppendUint32(b, uint32(rows))
+		b = binary.BigEndian.AppendUint32(b, uint32(cols))
+		for i := range rows {
+			for _, v := range p.Reveal().RawRowView(i) {
+				b = binary.BigEndian.AppendUint64(b, math.Float64bits(v))
+			}
+			h.Write(b)
+			b = b[:0]
+		}
+	}
+	return seed.expand(labelPiecesID + hex.EncodeToString(h.Sum(nil)))
 }
 
 // spanning wants an anchor to have full column rank, which alignment needs.

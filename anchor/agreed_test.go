@@ -45,6 +45,13 @@ func TestAgreed(t *testing.T) {
 			t.Errorf("%s: made without a seed", name)
 		}
 	}
+	id := anchor.PiecesID(seed(t), pieces)
+	if id == anchor.PiecesID(other, pieces) || id == anchor.PiecesID(seed(t), pieces[:1]) || id == anchor.PiecesID(seed(t), []secret.Matrix{pieces[1], pieces[0]}) || id == seed(t).ID() {
+		t.Error("another seed, other pieces or another order have the same name")
+	}
+	if id != anchor.PiecesID(seed(t), pieces) {
+		t.Error("the name of the same pieces changes")
+	}
 	for i := range 40 {
 		public.Set(i, 3, 2*public.At(i, 1))
 	}

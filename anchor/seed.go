@@ -53,6 +53,7 @@ const (
 	labelOrthonormal = "concord/anchor/orthonormal/v1"
 	labelPublic      = "concord/anchor/public/v1"
 	labelPieces      = "concord/anchor/pieces/v1"
+	labelPiecesID    = "concord/anchor/pieces-id/v1/" // and the SHA-256 of all pieces
 )
 
 // Share is what one party puts into the seed.

@@ -44,3 +44,11 @@ func (g Agreed) anchor(c *study.Contract) (secret.Matrix, error) {
 	}
 	return anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, g.Seed, c.M())
 }
+
+// id names what the anchor is made of, for the analyst to compare.
+func (g Agreed) id(c *study.Contract) study.Hash {
+	if c.Anchor.Pieces() {
+		return anchor.PiecesID(g.Seed, g.Pieces)
+	}
+	return g.Seed.ID() // a public file is named by the contract
+}

@@ -100,7 +100,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 		A:      image,
 		Labels: x.labels,
 		Values: x.values,
-		Anchor: agreed.Seed.ID(),
+		Anchor: agreed.id(c),
 		Report: report,
 	}
 	if c.Protocol != "nri" {

@@ -56,7 +56,7 @@ Every command can be repeated. Exit status: 0 done, 1 failed, 2 wrong usage,
 	}
 	root.PersistentFlags().StringVar(&p.dir, "dir", envOr("CONCORD_DIR", "concord-site"), "this site's folder (also CONCORD_DIR)")
 	root.AddCommand(
-		p.joinCommand(), p.approverCommand(), p.rosterCommand(), p.syncCommand(), p.checkCommand(), p.prepareCommand(),
+		p.joinCommand(), p.approverCommand(), p.pieceCommand(), p.publicCommand(), p.rosterCommand(), p.syncCommand(), p.checkCommand(), p.prepareCommand(),
 		p.reviewCommand(), p.approveCommand(), p.sendCommand(), p.receiveCommand(), p.predictCommand(), p.statusCommand(),
 	)
 	return root

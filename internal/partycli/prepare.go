@@ -84,12 +84,9 @@ func (p *program) prepare(path string, again bool) error {
 		return cli.WithHint(errors.New("this site's contribution is sealed and may have reached the server; it cannot be prepared anew"),
 			"run concord send to make sure it has arrived")
 	}
-	seed, ok, err := v.site.Seed()
+	agreed, err := v.agreed()
 	if err != nil {
 		return err
-	}
-	if !ok {
-		return cli.WithHint(errors.New("the anchor is not agreed yet"), "run concord sync")
 	}
 	from, err := describeSource(path)
 	if err != nil {
@@ -107,7 +104,7 @@ func (p *program) prepare(path string, again bool) error {
 	if err != nil {
 		return err
 	}
-	made, err := party.Prepare(v.contract, t, floors, party.Agreed{Seed: seed}, basis.NewSource())
+	made, err := party.Prepare(v.contract, t, floors, agreed, basis.NewSource())
 	if err != nil {
 		return err
 	}

@@ -202,14 +202,14 @@ func (p *program) learn(ctx context.Context, v *visit, r *bundle.Reader) error {
 	if err != nil {
 		return err
 	}
-	seed, ok, err := v.site.Seed()
+	if !v.site.HasSeed() {
+		return cli.WithHint(errors.New("the anchor's seed is not here any more, and answers mean nothing without it"), "restore the site's folder from a copy of before")
+	}
+	agreed, err := v.agreed()
 	if err != nil {
 		return err
 	}
-	if !ok {
-		return cli.WithHint(errors.New("the anchor's seed is not here any more, and answers mean nothing without it"), "restore the site's folder from a copy of before")
-	}
-	model, fit, err := party.Learn(ctx, c, v.study, party.Agreed{Seed: seed}, answers)
+	model, fit, err := party.Learn(ctx, c, v.study, agreed, answers)
 	if err != nil {
 		return err
 	}

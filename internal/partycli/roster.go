@@ -153,14 +153,21 @@ func (p *program) confirmRoster(ctx context.Context, typed, keyFile string) erro
 			"if it was typed as the others read it out, they see another roster or contract: tell them, and the analyst")
 	}
 	v.roster, v.epoch = roster, epoch
-	if err := p.draftSetup(v, key); err != nil {
-		return err
+	pieces := v.contract.Anchor.Pieces()
+	if !pieces { // a piece is approved by itself, later
+		if err := p.draftSetup(v, key); err != nil {
+			return err
+		}
 	}
 	if err := v.site.PutRoster(roster, study.Confirm(v.id, v.study, epoch)); err != nil {
 		return err
 	}
 	if err := v.sendConfirmation(ctx); err != nil {
 		return err
+	}
+	if pieces {
+		p.printf("confirmed: every name, and the contract\nnext: concord piece prepare data.csv: this study's anchor is made of pieces of everybody's rows\n")
+		return nil
 	}
 	p.printf("confirmed: every name, the contract, and what setup sends (32 random bytes, sealed to the other %d parties)\n", len(v.others()))
 	p.printf("next: concord sync\n")

@@ -103,6 +103,8 @@ func (v *visit) next(st api.Status) string {
 		return "concord roster, compare the phrase, then concord roster confirm"
 	case v.roster == nil:
 		return ""
+	case !v.site.Sent(bundle.KindSetup) && v.contract.Anchor.Pieces() && !v.pieceApproved():
+		return "concord piece prepare data.csv, concord piece review, then concord piece approve"
 	case !v.site.Sent(bundle.KindSetup):
 		return "concord sync"
 	case !v.site.HasSeed() && st.State != api.StateConfirming && st.State != api.StateSetup:

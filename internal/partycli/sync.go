@@ -54,6 +54,17 @@ func (p *program) sync(ctx context.Context) error {
 	if v.site.Has(site.ModelFile) {
 		return p.fetchResult(ctx, v, c)
 	}
+	if v.contract.Anchor.Pieces() && !v.site.Sent(bundle.KindSetup) && !v.pieceApproved() {
+		if err := v.sendConfirmation(ctx); err != nil {
+			return err
+		}
+		if v.site.Has(bundle.KindSetup) {
+			p.printf("next: concord piece review, then concord piece approve\n")
+		} else {
+			p.printf("next: concord piece prepare data.csv\n")
+		}
+		return nil
+	}
 	if err := p.setup(ctx, v, c); err != nil {
 		return err
 	}
@@ -110,7 +121,11 @@ func (p *program) setup(ctx context.Context, v *visit, c *client.Client) error {
 		if err != nil {
 			return err
 		}
-		p.printf("sent this site's share of the anchor seed: %d bytes, sealed to the other %d parties\n", n, len(v.others()))
+		what := ""
+		if v.contract.Anchor.Pieces() {
+			what = " and its piece of the anchor"
+		}
+		p.printf("sent this site's share of the anchor seed%s: %d bytes, sealed to the other %d parties\n", what, n, len(v.others()))
 	}
 	if v.site.HasSeed() {
 		return nil
@@ -200,7 +215,7 @@ func (p *program) collectShares(ctx context.Context, v *visit, c *client.Client)
 }
 
 func (v *visit) openShare(ctx context.Context, c *client.Client, from *study.Statement, info api.BundleInfo) (secret.Bytes, error) {
-	r, closeFile, err := v.fetch(ctx, c, from, info, api.MaxSetupBytes)
+	r, closeFile, err := v.fetch(ctx, c, from, info, api.SetupBytes(v.contract))
 	if err != nil {
 		return secret.Bytes{}, err
 	}
@@ -211,6 +226,15 @@ func (v *visit) openShare(ctx context.Context, c *client.Client, from *study.Sta
 	}
 	if len(b) != anchor.EntropySize {
 		return secret.Bytes{}, fmt.Errorf("it holds %d bytes of entropy, must hold %d", len(b), anchor.EntropySize)
+	}
+	if v.contract.Anchor.Pieces() {
+		rows, err := r.Matrix(pieceMember, v.pieceLimits())
+		if err != nil {
+			return secret.Bytes{}, err
+		}
+		if err := v.checkPiece(rows); err != nil {
+			return secret.Bytes{}, fmt.Errorf("its piece of the anchor: %w", err)
+		}
 	}
 	return secret.NewBytes(b), nil
 }
@@ -226,7 +250,12 @@ func (v *visit) fetch(ctx context.Context, c *client.Client, from *study.Stateme
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := os.Open(path)
+	return v.openInbox(info.Kind, from)
+}
+
+// openInbox opens a bundle that was fetched, with the same checks.
+func (v *visit) openInbox(kind string, from *study.Statement) (*bundle.Reader, func() error, error) {
+	f, err := os.Open(v.site.Inbox(kind, from.Fingerprint()))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -237,7 +266,7 @@ func (v *visit) fetch(ctx context.Context, c *client.Client, from *study.Stateme
 	r, err := bundle.Open(f, st.Size(), bundle.Expect{
 		Study:     v.study,
 		Epoch:     v.epoch,
-		Kind:      info.Kind,
+		Kind:      kind,
 		Sender:    from.Fingerprint(),
 		SenderKey: from.SigningKey,
 		Approver:  from.Approver(),

@@ -1,0 +1,124 @@
+package partycli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/bundle"
+	"concord/internal/cli"
+	"concord/internal/npy"
+	"concord/party"
+	"concord/secret"
+	"concord/study"
+	"concord/table"
+)
+
+// agreed is what this site has in common with the other parties: the anchor's seed, and
+// what else the contract's kind of anchor is made of.
+func (v *visit) agreed() (party.Agreed, error) {
+	var g party.Agreed
+	seed, ok, err := v.site.Seed()
+	if err != nil {
+		return g, err
+	}
+	if !ok {
+		return g, cli.WithHint(errors.New("the anchor is not agreed yet"), "run concord sync")
+	}
+	g.Seed = seed
+	switch a := v.contract.Anchor; {
+	case a.Kind == "public":
+		if !v.site.Has(v.site.PublicName()) {
+			return g, cli.WithHint(errors.New("the public file that the anchor is made of is not here"), "run concord public FILE.csv with the file that has SHA-256 "+a.SHA256.String())
+		}
+		g.Public, err = v.publicRows(v.site.Path(v.site.PublicName()))
+	case a.Pieces():
+		g.Pieces, err = v.pieces()
+	}
+	return g, err
+}
+
+// publicRows reads the public file: the contract's features, other columns aside.
+func (v *visit) publicRows(path string) (*mat.Dense, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if got := study.HashOf(b); got != *v.contract.Anchor.SHA256 {
+		return nil, fmt.Errorf("%s has the SHA-256 %s, the contract's public file has %s", path, got.Short(), v.contract.Anchor.SHA256.Short())
+	}
+	t, err := table.ReadCSV(bytes.NewReader(b), path, v.contract, table.Options{Label: table.Ignored, AllowExtra: true, AllowOutOfRange: true, MaxRows: study.MaxAnchorRows})
+	if err != nil {
+		return nil, err
+	}
+	return t.Standardised().Reveal(), nil
+}
+
+// pieces are those of all parties, by their signing keys.
+func (v *visit) pieces() ([]secret.Matrix, error) {
+	type piece struct {
+		key  []byte
+		rows secret.Matrix
+	}
+	own, _, err := v.loadPiece() // compares it with what was sealed
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(v.site.Leaves(bundle.KindSetup, pieceMember+".npy"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	rows, err := npy.ReadMatrix(f, v.pieceLimits())
+	if err != nil {
+		return nil, fmt.Errorf("this site's piece, of manifest %s: %w", own.Hash().Short(), err)
+	}
+	all := []piece{{v.id.Statement.SigningKey, secret.NewMatrix(rows)}}
+	for _, s := range v.others() {
+		r, closeFile, err := v.openInbox(bundle.KindSetup, s)
+		if err != nil {
+			return nil, fmt.Errorf("the piece of %q: %w", s.Name, err)
+		}
+		rows, err := r.Matrix(pieceMember, v.pieceLimits())
+		if err := errors.Join(err, closeFile()); err != nil {
+			return nil, fmt.Errorf("the piece of %q: %w", s.Name, err)
+		}
+		if err := v.checkPiece(rows); err != nil {
+			return nil, fmt.Errorf("the piece of %q: %w", s.Name, err)
+		}
+		all = append(all, piece{s.SigningKey, secret.NewMatrix(rows)})
+	}
+	slices.SortFunc(all, func(a, b piece) int { return bytes.Compare(a.key, b.key) })
+	out := make([]secret.Matrix, len(all))
+	for i, p := range all {
+		out[i] = p.rows
+	}
+	return out, nil
+}
+
+func (v *visit) pieceLimits() npy.Limits {
+	return npy.Limits{Rows: v.contract.Anchor.Rows, Cols: v.contract.M()}
+}
+
+// checkPiece refuses what no standardised rows can be: another width, numbers that are
+// not finite or so large that they alone would make the anchor.
+func (v *visit) checkPiece(rows *mat.Dense) error {
+	const most = 100 // in half-widths of the ranges, which standardised rows are within 1 of
+	n, m := rows.Dims()
+	if n == 0 || m != v.contract.M() {
+		return fmt.Errorf("it is %d × %d, must have a row at least and %d columns", n, m, v.contract.M())
+	}
+	for i := range n {
+		for j, x := range rows.RawRowView(i) {
+			if !(math.Abs(x) <= most) {
+				return fmt.Errorf("the number at row %d, column %d is beyond all ranges", i+1, j+1)
+			}
+		}
+	}
+	return nil
+}
