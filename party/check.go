@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"concord/basis"
 	"concord/study"
 	"concord/table"
 )
@@ -46,4 +47,24 @@ func Check(c *study.Contract, t *table.Table, floors Floors) (Report, error) {
 		errs = append(errs, &FloorError{problems})
 	}
 	return r, errors.Join(errs...)
+}
+
+// Shares are the shares of variation that [Directions] speaks of (GEP §5.3.2).
+var Shares = []float64{0.60, 0.75, 0.90}
+
+// Directions says for each of [Shares] how many directions of the standardised rows keep
+// less than that, at most but one at least: what somebody needs who chooses a basis's
+// dimension. Two rows at least. Cost O(n m min(n, m)).
+func Directions(t *table.Table) ([]int, error) {
+	x := t.Standardised()
+	defer x.Erase()
+	var out []int
+	for _, share := range Shares {
+		l, err := basis.DimVariance(x, share)
+		if err != nil {
+			return nil, fmt.Errorf("party: %w", err)
+		}
+		out = append(out, l)
+	}
+	return out, nil
 }

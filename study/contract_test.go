@@ -177,6 +177,8 @@ func TestValidate(t *testing.T) {
 		{"protocol: nri\nlocal_model: {kind: mlp, hidden: [4096, 4096]}", "local_model.hidden [4096 4096] with 3 columns"},
 		{"basis: {kind: pca-perturbed}", "for protocol nri; under dc the basis is kept anyway"},
 		{"basis: {kind: scrambled}", "for protocol nri"},
+		{"basis: {dim: 2, fraction: 0.5}", "basis has both dim and fraction"},
+		{"basis: {fraction: 1}", "basis.fraction is 1, must be above 0 and below 1"},
 		{"basis: {kind: pca, delta: 0.1}", "basis.delta belongs to pca-perturbed, the basis is pca"},
 		{"protocol: nri\nbasis: {delta: 0}", "basis.delta is 0, must be above 0"},
 		{"subject: age", `the subject "age" is the label or a feature`},
@@ -266,6 +268,18 @@ func TestNRI(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the description does not say %q:\n%s", want, text)
 		}
+	}
+}
+
+// TestFraction: a dimension as a share of the features, of which the contract has the
+// number.
+func TestFraction(t *testing.T) {
+	c, err := study.ParseYAML([]byte(smallYAML + "basis: {fraction: 0.67}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Basis.Dim != 2 {
+		t.Errorf("two thirds of 3 features are %d", c.Basis.Dim)
 	}
 }
 

@@ -19,7 +19,8 @@ const maxYAMLBytes = 16 << 20
 //	standardise   range when every feature has one, none when none has; to be said when some have
 //	anchor        kind orthonormal, under nri normal; rows m (orthonormal) or max(1000, 2m);
 //	              rank dim and delta 0.05 of low-rank (NRI §6.1), neighbours 5 of smote
-//	basis         kind pca, under nri pca-perturbed with delta 0.05 (MM §4.1); dim ⌊0.8 m⌋, at least 1 (MM §4)
+//	basis         kind pca, under nri pca-perturbed with delta 0.05 (MM §4.1); dim ⌊0.8 m⌋, at least 1 (MM §4), or
+//	              ⌊fraction·m⌋ where fraction is given
 //	noise         none
 //	alignment     method odc; target identity for odc, sigma for ls (NRI's C = Σ; with identity
 //	              the columns have unit length and a penalised model learns next to nothing)
@@ -65,6 +66,7 @@ func (c *Contract) fromYAML(root *yamlNode) error {
 	if err != nil {
 		return err
 	}
+	fraction := float64(unset)
 	err = errors.Join(
 		f.get("name").str(&c.Name),
 		f.get("protocol").str(&c.Protocol),
@@ -87,7 +89,7 @@ func (c *Contract) fromYAML(root *yamlNode) error {
 				s.get("delta").float(&c.Anchor.Delta), s.get("neighbours").integer(&c.Anchor.Neighbours))
 		}),
 		section(f.get("basis"), func(s *fields) error {
-			return errors.Join(s.get("kind").str(&c.Basis.Kind), s.get("dim").integer(&c.Basis.Dim), s.get("delta").float(&c.Basis.Delta))
+			return errors.Join(s.get("kind").str(&c.Basis.Kind), s.get("dim").integer(&c.Basis.Dim), s.get("fraction").float(&fraction), s.get("delta").float(&c.Basis.Delta))
 		}),
 		section(f.get("noise"), func(s *fields) error {
 			c.Noise = new(Noise)
@@ -112,6 +114,15 @@ func (c *Contract) fromYAML(root *yamlNode) error {
 	)
 	if err != nil {
 		return err
+	}
+	if fraction != unset {
+		if !(fraction > 0 && fraction < 1) {
+			return fmt.Errorf("study: basis.fraction is %g, must be above 0 and below 1: the share of the %d features that leaves as columns", fraction, c.M())
+		}
+		if c.Basis.Dim != unset {
+			return fmt.Errorf("study: basis has both dim and fraction; give one")
+		}
+		c.Basis.Dim = max(1, int(fraction*float64(c.M())))
 	}
 	return f.done()
 }

@@ -46,6 +46,13 @@ func (p *program) checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			directions, err := party.Directions(t)
+			if err != nil {
+				return err
+			}
+			for i, share := range party.Shares {
+				p.printf("%d of %d directions keep less than %.0f %% of the rows' variation\n", directions[i], v.contract.M(), 100*share)
+			}
 			p.printf("the file fits the contract\n")
 			return nil
 		},
