@@ -14,7 +14,7 @@ import (
 )
 
 func (p *program) reviewCommand() *cobra.Command {
-	var html string
+	var html, pictures string
 	cmd := &cobra.Command{
 		Use:   "review",
 		Short: "Show exactly what would leave, and to whom",
@@ -22,15 +22,25 @@ func (p *program) reviewCommand() *cobra.Command {
 send, what has left. With --html it writes the same into one HTML file for the
 person who approves, with the floors beside the figures: a page that needs no
 network, to be read or printed. The file holds figures of this site's rows. It
-replaces an earlier page only, and does not go into the site's folder.`,
+replaces an earlier page only, and does not go into the site's folder.
+
+Where features are the pixels of a square, --pictures DATA.csv, the file that was
+prepared, puts rows into the page beside what the basis keeps of them; the page
+then holds raw rows. Under nri there is no basis any more, and no pictures.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.review(cmd.Flags().Changed("html"), html) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.review(cmd.Flags().Changed("html"), html, pictures)
+		},
 	}
 	cmd.Flags().StringVar(&html, "html", "", "write an HTML file instead of showing it here")
+	cmd.Flags().StringVar(&pictures, "pictures", "", "the file that was prepared, for pictures of rows in the HTML file")
 	return cmd
 }
 
-func (p *program) review(asPage bool, path string) error {
+func (p *program) review(asPage bool, path, pictures string) error {
+	if pictures != "" && !asPage {
+		return cli.Usagef("--pictures are for an HTML file: give --html too")
+	}
 	v, err := p.open()
 	if err != nil {
 		return err
@@ -47,7 +57,7 @@ func (p *program) review(asPage bool, path string) error {
 		return err
 	}
 	if asPage {
-		return p.writePage(v, m, r, path)
+		return p.writePage(v, m, r, path, pictures)
 	}
 	p.printDraft(v, m)
 	p.printReport(v, r)

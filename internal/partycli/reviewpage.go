@@ -12,12 +12,14 @@ import (
 	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/internal/reviewpage"
+	"concord/linalg"
 	"concord/party"
+	"concord/table"
 )
 
 // writePage writes what review shows as an HTML file. Like review it changes nothing
 // in the site's folder.
-func (p *program) writePage(v *visit, m *bundle.Manifest, r party.Report, path string) error {
+func (p *program) writePage(v *visit, m *bundle.Manifest, r party.Report, path, pictures string) error {
 	if err := v.mayWritePage(path); err != nil {
 		return err
 	}
@@ -25,11 +27,55 @@ func (p *program) writePage(v *visit, m *bundle.Manifest, r party.Report, path s
 	if err != nil {
 		return err
 	}
+	if pictures != "" {
+		if page.Pictures, err = v.pictures(pictures); err != nil {
+			return err
+		}
+	}
 	if err := durable.Write(path, draftPerm, func(f *os.File) error { return page.HTML(f) }); err != nil {
 		return err
 	}
 	p.printf("wrote %s: open it with a browser; it holds figures of this site's own rows, so keep it here\n", path)
 	return nil
+}
+
+// pictures draws rows of the file that was prepared through this site's basis.
+func (v *visit) pictures(path string) ([]reviewpage.Picture, error) {
+	if v.nri() {
+		return nil, cli.Usagef("under nri the basis is gone, so that nothing can be drawn through it")
+	}
+	if reviewpage.Side(v.contract) == 0 {
+		return nil, cli.Usagef("the %d features of this study are not the pixels of a square with one range", v.contract.M())
+	}
+	from, err := v.loadSource()
+	if err != nil {
+		return nil, err
+	}
+	now, err := describeSource(path)
+	if err != nil {
+		return nil, err
+	}
+	if now.SHA256 != from.SHA256 {
+		return nil, cli.WithHint(fmt.Errorf("%s is not the file that was prepared, or was changed since", path), "give --pictures the file that concord prepare read")
+	}
+	t, err := table.OpenCSV(path, v.contract, table.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer t.Erase()
+	x := t.Standardised()
+	defer x.Erase()
+	f, err := v.site.Basis(v.contract.M(), v.contract.Basis.Dim)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Erase()
+	back, _, err := linalg.Pinv(f.Matrix().Reveal(), 0)
+	if err != nil {
+		return nil, err
+	}
+	defer back.Zero()
+	return reviewpage.Pictures(v.contract, x.Reveal(), f.Matrix().Reveal(), back)
 }
 
 // page gathers what the page tells.

@@ -5,9 +5,8 @@
 // page reads in light and dark and prints on A4. It computes no figure: all come from
 // the manifest and the report that prepare made. Every text that is given is escaped.
 //
-// It shows no row, not even one reconstructed: where columns are pixels a picture of a
-// row is the row, and the file would keep beside the site's data what nri takes care
-// to forget (six rows and their projections back tell six directions of the basis).
+// It shows rows only where somebody asks for [Pictures], which needs the basis: under nri
+// there is none, and six rows with their projections back would tell six directions of it.
 package reviewpage
 
 import (
@@ -41,6 +40,9 @@ type Page struct {
 	// Before says what left of the same rows before, a line each, and at the end what
 	// that comes to; nil if nothing did.
 	Before []string
+	// Pictures are rows whose features are pixels; nil for none. A page with pictures
+	// holds raw rows.
+	Pictures []Picture
 	// Prepared is when the manifest was made.
 	Prepared time.Time
 	// Approval is nil until somebody has approved this manifest. It must have been

@@ -1,0 +1,100 @@
+package reviewpage
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/study"
+)
+
+// Picture is one row where features are the pixels of a square: the row itself, what the
+// basis keeps of it, which is what colluders reconstruct, and the same around the mean of
+// all rows, which they can guess (ODC2 Fig. 2).
+type Picture struct {
+	Row, Kept, Around template.URL // PNG as data
+}
+
+// leastSide is the side of the smallest square that counts as a picture.
+const leastSide = 8
+
+// Side is the side of the square that the contract's features are the pixels of; 0 if
+// their number is no square of 64 or more, or their ranges differ.
+func Side(c *study.Contract) int {
+	side := int(math.Sqrt(float64(c.M())))
+	if side < leastSide || side*side != c.M() {
+		return 0
+	}
+	for _, f := range c.Features {
+		if f.Range == nil || *f.Range != *c.Features[0].Range {
+			return 0
+		}
+	}
+	return side
+}
+
+// Pictures draws up to six rows of x (n × m, standardised), evenly over all, through the
+// basis f (m × l) and back: x F F⁺ with back = F⁺ (l × m). A page with them holds raw rows.
+// c must have a Side. Standardised pixels run from −1 to 1.
+func Pictures(c *study.Contract, x, f, back *mat.Dense) ([]Picture, error) {
+	const most = 6
+	side := Side(c)
+	if side == 0 {
+		return nil, fmt.Errorf("reviewpage: the contract's %d features are no pixels of a square", c.M())
+	}
+	n, m := x.Dims()
+	mean := make([]float64, m)
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			mean[j] += v / float64(n)
+		}
+	}
+	through := func(v []float64) []float64 {
+		var image, again mat.Dense
+		image.Mul(mat.NewDense(1, m, v), f)
+		again.Mul(&image, back)
+		return again.RawRowView(0)
+	}
+	keptMean := through(mean)
+	var out []Picture
+	for k := range min(n, most) {
+		row := x.RawRowView(k * n / min(n, most))
+		kept := through(row)
+		around := make([]float64, m)
+		for j := range around {
+			around[j] = kept[j] + mean[j] - keptMean[j]
+		}
+		var p Picture
+		for _, draw := range []struct {
+			to     *template.URL
+			values []float64
+		}{{&p.Row, row}, {&p.Kept, kept}, {&p.Around, around}} {
+			var err error
+			if *draw.to, err = grey(draw.values, side); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// grey draws values from −1, black, to 1, white.
+func grey(values []float64, side int) (template.URL, error) {
+	img := image.NewGray(image.Rect(0, 0, side, side))
+	for j, v := range values {
+		img.SetGray(j%side, j/side, color.Gray{uint8(math.Round(255 * (min(max(v, -1), 1) + 1) / 2))})
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		return "", fmt.Errorf("reviewpage: %w", err)
+	}
+	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil
+}
