@@ -3,6 +3,7 @@ package party
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -36,6 +37,11 @@ func Check(c *study.Contract, t *table.Table, floors Floors) (Report, error) {
 			fmt.Sprintf("the feature has the same value in all %d rows", r.Rows),
 			"a feature that does not vary at a site says nothing there: bring rows in which it does, or ask the analyst for a contract without it"))
 	}
+	for _, j := range outsized(t) {
+		columns.Problems = append(columns.Problems, t.ColumnError(j,
+			fmt.Sprintf("the feature has values beyond %g or all below %g, with which nothing can be computed", largest, 1/largest),
+			"give the column in other units, or ask the analyst for a contract with its range"))
+	}
 	if values := t.Values(); len(values) > 1 && slices.Min(values) == slices.Max(values) {
 		problems = append(problems, fmt.Sprintf("the label %q has the same value in all %d rows", c.Label.Name, r.Rows))
 	}
@@ -67,4 +73,28 @@ func Directions(t *table.Table) ([]int, error) {
 		out = append(out, l)
 	}
 	return out, nil
+}
+
+// largest is the largest value that a standardised feature may have: sums of its
+// squares and their squares stay far from the end of float64.
+const largest = 1e60
+
+// outsized lists the features whose largest value is beyond what can be computed with.
+func outsized(t *table.Table) []int {
+	x := t.Standardised()
+	defer x.Erase()
+	n, m := x.Dims()
+	most := make([]float64, m)
+	for i := range n {
+		for j, v := range x.Reveal().RawRowView(i) {
+			most[j] = max(most[j], math.Abs(v))
+		}
+	}
+	var out []int
+	for j, v := range most {
+		if v > largest || v > 0 && v < 1/largest {
+			out = append(out, j)
+		}
+	}
+	return out
 }

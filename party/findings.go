@@ -81,8 +81,10 @@ func (q measured) attack(r *Report) error {
 	r.Eps = dr[0]
 	add("eps-dr", againstColluders, dr[0], dr[0] < 0.05,
 		"the basis leaves out at least %.3f of every row's length (half of the rows: %.3f or more); that far from a row is who undoes the projection and guesses nothing more, and the means of the features alone bring nearer, as the next figures show", dr[0], dr[n/2])
-	add("dimension", againstColluders, float64(l)/float64(m), float64(l) > 0.9*float64(m),
-		"%d of %d directions leave (the rows span %d): what the other %d hold is what the projection protects", l, m, r.Rank, m-l)
+	// Rows need not span all features: what is beyond their span hides nothing.
+	spanned := min(r.Rank, m)
+	add("dimension", againstColluders, float64(l)/float64(m), float64(l) > 0.9*float64(spanned),
+		"%d directions leave of the %d that the rows span (of %d features): the projection protects what the other %d hold, and nothing else", l, spanned, m, max(0, spanned-l))
 
 	if err := q.collude(r, add); err != nil {
 		return err

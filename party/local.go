@@ -122,5 +122,13 @@ func (a Answers) check(c *study.Contract) error {
 	if want := max(1, len(c.Label.Levels)); n != rows || k != want {
 		return fmt.Errorf("%d × %d scores, must be %d × %d", n, k, rows, want)
 	}
-	return linalg.CheckFinite(a.Scores)
+	if err := linalg.CheckFinite(a.Scores); err != nil {
+		return err
+	}
+	for i := range n {
+		if !slices.Equal(a.Scores.RawRowView(i), a.Scores.RawRowView(0)) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the scores of all %d rows are the same, from which nothing can be learned; the analyst's model says the same of everything", n)
 }

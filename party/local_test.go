@@ -164,6 +164,7 @@ func TestLearnRefuses(t *testing.T) {
 		{soft, party.Answers{Labels: labels}, "there are no scores, the contract says that answers are soft"},
 		{soft, party.Answers{Scores: mat.NewDense(400, 3, nil)}, "400 × 3 scores, must be 400 × 2"},
 		{soft, party.Answers{Scores: bad}, "row 8, column 2 is not a finite number"},
+		{soft, party.Answers{Scores: mat.NewDense(400, 2, nil)}, "the scores of all 400 rows are the same"},
 	} {
 		if _, _, err := party.Learn(t.Context(), c.c, study.Hash{1}, party.Agreed{Seed: seed(t)}, c.answers); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)

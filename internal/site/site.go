@@ -12,7 +12,7 @@
 //	setup/               this site's share of the anchor seed      0600, and its manifest
 //	anchor.secret        the anchor seed, once all shares are in   0600
 //	contribution/leaves/ manifest.json X.npy A.npy Y.npy exactly as they would leave, approval.json
-//	contribution/stays/  basis.secret (0600; none under nri), report.json, source.json
+//	contribution/stays/  basis.secret (0600; none under nri), report.json, source.json, prepared.json
 //	policy.yaml          this site's own floors, if people here wrote one
 //	ledger.jsonl         what left of which rows, unless policy.yaml names another place
 //	public.csv           the public file of an anchor made of one
