@@ -84,7 +84,7 @@ func (q measured) attack(r *Report) error {
 	// Rows need not span all features: what is beyond their span hides nothing.
 	spanned := min(r.Rank, m)
 	add("dimension", againstColluders, float64(l)/float64(m), float64(l) > 0.9*float64(spanned),
-		"%d directions leave of the %d that the rows span (of %d features): the projection protects what the other %d hold, and nothing else", l, spanned, m, max(0, spanned-l))
+		"of %d directions that the rows span (of %d features) %d leave: the projection protects what is in the other %d, and nothing else", spanned, m, l, max(0, spanned-l))
 
 	if err := q.collude(r, add); err != nil {
 		return err
@@ -321,7 +321,7 @@ func (r *Report) columns(c *study.Contract, x secret.Matrix, labels []int) error
 	}
 	for _, cell := range privacy.RareCells(labels, rareLabel) {
 		r.Findings = append(r.Findings, Finding{"rare-label", againstReaders, float64(cell.Count),
-			fmt.Sprintf("only %d rows have the label %s, which leaves as it is: who knows who has it here knows their rows among %d", cell.Count, c.Label.Levels[cell.Key], cell.Count), true})
+			fmt.Sprintf("of all rows only %d have the label %s, which leaves as it is: who knows who has it here knows their rows among %d", cell.Count, c.Label.Levels[cell.Key], cell.Count), true})
 	}
 	return nil
 }

@@ -22,6 +22,9 @@ func (r *Report) addNoise(noise *study.Noise, x secret.Matrix, f *basis.Basis, f
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
+	if sigma > largest || sigma < 1/largest {
+		return nil, fmt.Errorf("party: the contract's noise has deviation %g, with which nothing can be computed; it must be %g to %g", sigma, 1/largest, largest)
+	}
 	rows := secret.NewMatrix(mat.DenseCopyOf(x.Reveal()))
 	defer rows.Erase()
 	clipped := 0
