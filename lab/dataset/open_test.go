@@ -214,7 +214,7 @@ func TestDigest(t *testing.T) {
 		return &dataset.Data{Features: []string{"a", "b"}, X: dataset.Dense(mat.NewDense(2, 2, []float64{1, 2, 3, 4})), Y: learn.Target{Classes: []string{"u", "v"}, Labels: []int{0, 1}}}
 	}
 	seen := map[[32]byte]string{made().Digest(): "unchanged"}
-	if made().Digest() != made().Digest() {
+	if again := made().Digest(); seen[again] == "" {
 		t.Error("two digests of the same data differ")
 	}
 	for name, change := range map[string]func(*dataset.Data){
