@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/anchor"
 	"concord/bundle"
 	"concord/internal/cli"
 	"concord/internal/npy"
@@ -30,6 +31,9 @@ func (v *visit) agreed() (party.Agreed, error) {
 	if !ok {
 		return g, cli.WithHint(errors.New("the anchor is not agreed yet"), "run concord sync")
 	}
+	if err := v.checkSeed(seed); err != nil {
+		return g, cli.WithHint(err, "restore the site's folder from a copy; an anchor that somebody chose would undo the projection for them")
+	}
 	g.Seed = seed
 	switch a := v.contract.Anchor; {
 	case a.Kind == "public":
@@ -41,6 +45,42 @@ func (v *visit) agreed() (party.Agreed, error) {
 		g.Pieces, err = v.pieces()
 	}
 	return g, err
+}
+
+// checkSeed derives the seed once more from the shares that all parties sealed and
+// signed: another seed in its place may be one that somebody outside knows.
+func (v *visit) checkSeed(seed anchor.Seed) error {
+	m, _, err := v.loadDraft(bundle.KindSetup)
+	if err != nil {
+		return err
+	}
+	if _, err := v.loadApproval(bundle.KindSetup, m); err != nil {
+		return fmt.Errorf("this site's own share of the anchor seed: %w", err)
+	}
+	own, err := os.ReadFile(v.site.Leaves(bundle.KindSetup, entropyMember))
+	if err != nil {
+		return err
+	}
+	shares := []anchor.Share{{Key: v.id.Statement.SigningKey, Entropy: secret.NewBytes(own)}}
+	for _, s := range v.others() {
+		r, closeFile, err := v.openInbox(bundle.KindSetup, s)
+		if err != nil {
+			return fmt.Errorf("the setup bundle of %q: %w", s.Name, err)
+		}
+		b, err := r.Bytes(entropyMember, anchor.EntropySize)
+		if err := errors.Join(err, closeFile()); err != nil {
+			return fmt.Errorf("the setup bundle of %q: %w", s.Name, err)
+		}
+		shares = append(shares, anchor.Share{Key: s.SigningKey, Entropy: secret.NewBytes(b)})
+	}
+	again, err := anchor.DeriveSeed(v.epoch, shares)
+	if err != nil {
+		return err
+	}
+	if again.ID() != seed.ID() {
+		return fmt.Errorf("the anchor seed in %s is not the one that the parties agreed", v.site.Dir)
+	}
+	return nil
 }
 
 // publicRows reads the public file: the contract's features, other columns aside.
