@@ -4,16 +4,21 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg"
 )
 
 // assign returns, for every row of cost (k × n, k ≤ n), a column of its own such that
 // the sum of the costs is least: the Hungarian method by shortest augmenting paths
-// (Jonker and Volgenant 1987), without their start. Costs must be finite. It panics if
-// k > n. The cost is O(k² n).
+// (Jonker and Volgenant 1987), without their start. It panics if k > n or a cost is not
+// finite, with which it would not end. The cost is O(k² n).
 func assign(cost *mat.Dense) []int {
 	k, n := cost.Dims()
 	if k > n {
 		panic("privacy: more rows than columns to assign")
+	}
+	if linalg.CheckFinite(cost) != nil {
+		panic("privacy: costs to assign are not finite")
 	}
 	// Rows and columns are counted from 1; column 0 stands for the row being placed.
 	// u and v are the dual prices, row[j] the row that column j has, 0 for none.

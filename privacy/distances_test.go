@@ -3,6 +3,7 @@ package privacy_test
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -137,6 +138,25 @@ func TestLinkDistancesRefuses(t *testing.T) {
 	} {
 		if _, err := f(); err == nil {
 			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestBeyondArithmetic: numbers whose squares overflow are refused, not searched.
+func TestBeyondArithmetic(t *testing.T) {
+	x := linalg.Normal(40, 3, rand.NewPCG(1, 2))
+	large := mat.DenseCopyOf(x)
+	large.Set(7, 1, 1e200)
+	for name, run := range map[string]func() error{
+		"rows": func() error {
+			_, err := privacy.LinkDistances(large, x, privacy.DistanceOptions{}, rand.NewPCG(1, 1))
+			return err
+		},
+		"images": func() error { _, err := privacy.KnownRows(x, large, []int{3}, 1, rand.NewPCG(1, 1)); return err },
+		"public": func() error { _, err := privacy.MatchICA(x, large, rand.NewPCG(1, 1)); return err },
+	} {
+		if err := run(); err == nil || !strings.Contains(err.Error(), "row 8, column 2 is beyond 1e100") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

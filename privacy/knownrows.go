@@ -248,13 +248,27 @@ func pairedShapes(x, z *mat.Dense) (n, m, l int, err error) {
 	case images != n:
 		return 0, 0, 0, fmt.Errorf("privacy: %d images of %d rows, must be as many", images, n)
 	}
-	if err := linalg.CheckFinite(x); err != nil {
-		return 0, 0, 0, fmt.Errorf("privacy: rows: %w", err)
+	if err := moderate("rows", x); err != nil {
+		return 0, 0, 0, err
 	}
-	if err := linalg.CheckFinite(z); err != nil {
-		return 0, 0, 0, fmt.Errorf("privacy: images: %w", err)
+	return n, m, l, moderate("images", z)
+}
+
+// moderate wants elements whose squares neither overflow nor, added up, lose all others:
+// finite and at most 1e100.
+func moderate(what string, a *mat.Dense) error {
+	if err := linalg.CheckFinite(a); err != nil {
+		return fmt.Errorf("privacy: %s: %w", what, err)
 	}
-	return n, m, l, nil
+	n, _ := a.Dims()
+	for i := range n {
+		for j, v := range a.RawRowView(i) {
+			if math.Abs(v) > 1e100 {
+				return fmt.Errorf("privacy: %s: element at row %d, column %d is beyond 1e100: scale the data", what, i+1, j+1)
+			}
+		}
+	}
+	return nil
 }
 
 // takeRows copies the rows of a at the given places, at least one.

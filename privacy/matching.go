@@ -174,8 +174,8 @@ func matchedAxes(z, public *mat.Dense, most int, src rand.Source) (a, b axes, er
 		if s.rows < 2 {
 			return a, b, fmt.Errorf("privacy: %d %s, matching needs at least 2", s.rows, s.name)
 		}
-		if err := linalg.CheckFinite(s.a); err != nil {
-			return a, b, fmt.Errorf("privacy: %s: %w", s.name, err)
+		if err := moderate(s.name, s.a); err != nil {
+			return a, b, err
 		}
 	}
 	rng := rand.New(src)

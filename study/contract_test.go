@@ -172,6 +172,7 @@ func TestValidate(t *testing.T) {
 		{"local_model: {kind: ridge}", "answers and local_model belong to protocol nri"},
 		{"protocol: nri\nanswers: all", `answers is "all", must be one of: hard, soft`},
 		{"protocol: nri\nanchor: {kind: uniform}", "anchor.kind is uniform; under nri each party trains its model on the anchor"},
+		{"protocol: nri\nstandardise: none", "standardise is none; under nri each party trains its model on the normal anchor"},
 		{"protocol: nri\nlocal_model: {kind: knn}", `local_model.kind is "knn", must be one of`},
 		{"protocol: nri\nlocal_model: {kind: forest, trees: 0}", "local_model.trees is 0"},
 		{"protocol: nri\nlocal_model: {kind: mlp, hidden: [4096, 4096]}", "local_model.hidden [4096 4096] with 3 columns"},

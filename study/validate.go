@@ -295,6 +295,9 @@ func (c *Contract) validateProtocol() error {
 	if c.Anchor.Kind == "uniform" || c.Anchor.Kind == "orthonormal" {
 		return fmt.Errorf("study: anchor.kind is %s; under nri each party trains its model on the anchor, which must lie where rows lie: take normal", c.Anchor.Kind)
 	}
+	if c.Anchor.Kind == "normal" && c.Standardise != "range" {
+		return fmt.Errorf("study: standardise is %s; under nri each party trains its model on the normal anchor, which lies around 0 with deviation 1, and features must lie there too: give every feature a range", c.Standardise)
+	}
 	if err := oneOf("answers", c.Answers, answers); err != nil {
 		return err
 	}
