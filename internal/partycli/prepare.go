@@ -212,8 +212,25 @@ func (p *program) printFindings(r party.Report) {
 		}
 		by[f.Against] = append(by[f.Against], f)
 	}
+	warned := func(list []party.Finding) bool {
+		return slices.ContainsFunc(list, func(f party.Finding) bool { return f.Warn })
+	}
+	first := func(a, b bool) int { // what is marked comes first
+		switch {
+		case a && !b:
+			return -1
+		case b && !a:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return first(warned(by[a]), warned(by[b])) })
+	if warned(r.Findings) {
+		p.printf("\n! marks what to think about before saying yes\n")
+	}
 	for _, against := range order {
 		p.printf("\nagainst %s:\n", against)
+		slices.SortStableFunc(by[against], func(a, b party.Finding) int { return first(a.Warn, b.Warn) })
 		for _, f := range by[against] {
 			mark := "-"
 			if f.Warn {
@@ -221,9 +238,6 @@ func (p *program) printFindings(r party.Report) {
 			}
 			p.printf("%s\n", wrapped(mark+" "+f.Text, 2, 100))
 		}
-	}
-	if slices.ContainsFunc(r.Findings, func(f party.Finding) bool { return f.Warn }) {
-		p.printf("\n! marks what to think about before saying yes\n")
 	}
 }
 
