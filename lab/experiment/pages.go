@@ -269,7 +269,7 @@ func (r *Report) judged() []page.Section {
 func (r *Report) timingSections() []page.Section {
 	var out []page.Section
 	for _, t := range r.Times {
-		table := page.Table{Caption: fmt.Sprintf("Median seconds; dim %d, rows %d, parties %d where the axis is another.", t.Dim, t.Rows, t.Parties), Columns: []string{t.Axis}, Numeric: []bool{true}}
+		table := page.Table{Caption: "Median seconds at " + t.fixed() + ".", Columns: []string{t.Axis}, Numeric: []bool{true}}
 		for _, m := range t.Methods {
 			table.Columns, table.Numeric = append(table.Columns, m), append(table.Numeric, true)
 		}
@@ -295,6 +295,20 @@ func (r *Report) timingSections() []page.Section {
 		out = append(out, page.Section{Title: t.Name, Text: "Slopes in log-log: " + strings.Join(slopes, "; ") + ".", Table: &table})
 	}
 	return out
+}
+
+// fixed names the sizes that do not vary.
+func (t *Timing) fixed() string {
+	var out []string
+	for _, v := range []struct {
+		axis string
+		n    int
+	}{{"dim", t.Dim}, {"rows", t.Rows}, {"parties", t.Parties}} {
+		if v.axis != t.Axis {
+			out = append(out, fmt.Sprintf("%s %d", v.axis, v.n))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 func (r *Report) trafficSections() []page.Section {
