@@ -11,9 +11,7 @@ import (
 	"time"
 
 	"concord/internal/api"
-	"concord/internal/pinned"
 	"concord/internal/store"
-	"concord/study"
 )
 
 // handler answers a request or returns why it cannot.
@@ -29,6 +27,9 @@ type problem struct {
 }
 
 func (p *problem) Error() string { return p.message }
+
+// Hint is the cure, or "".
+func (p *problem) Hint() string { return p.hint }
 
 func forbidden(format string, args ...any) error {
 	return &problem{http.StatusForbidden, api.CodeForbidden, fmt.Sprintf(format, args...), "", nil}
@@ -74,8 +75,15 @@ func (s *Server) wrap(h handler) http.Handler {
 		} else {
 			log.Info("refused", "code", p.code, "reason", p.message)
 		}
-		writeJSON(w, p.status, api.Error{Code: p.code, Message: p.message, Hint: p.hint}, log)
+		writeJSON(w, p.status, Explain(p), log)
 	})
+}
+
+// Explain turns an operation's error into what the other side is told. The
+// cause of trouble of the server's own is for the log; see api.CodeInternal.
+func Explain(err error) api.Error {
+	p := toProblem(err)
+	return api.Error{Code: p.code, Message: p.message, Hint: p.hint}
 }
 
 func toProblem(err error) *problem {
@@ -150,24 +158,6 @@ func (r *idleReader) Read(p []byte) (int, error) {
 }
 
 func (r *idleReader) Close() error { return nil }
-
-// pathStudy is the study that the request's path names.
-func pathStudy(r *http.Request) (study.Hash, error) {
-	h, err := study.ParseHash(r.PathValue("study"))
-	if err != nil {
-		return h, &problem{http.StatusNotFound, api.CodeNotFound, "the path names no study", "", nil}
-	}
-	return h, nil
-}
-
-// clientKey is the hash of the key that the client's connection has proved.
-func clientKey(r *http.Request) (study.Hash, error) {
-	key, err := pinned.PeerKey(r.TLS)
-	if err != nil {
-		return key, forbidden("the connection presents no key")
-	}
-	return key, nil
-}
 
 // aliveWriter gives a transfer time as long as the client takes bytes.
 func aliveWriter(w http.ResponseWriter) io.Writer {

@@ -1,65 +1,39 @@
 package server
 
 import (
-	"net/http"
+	"context"
 
 	"concord/internal/api"
 	"concord/study"
 )
 
-func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
-	return s.ok(w, map[string]string{"status": "ok"})
-}
-
-// identity gives the analyst's statement to anybody: it is public.
-func (s *Server) identity(w http.ResponseWriter, _ *http.Request) error {
-	return s.ok(w, api.Identity{Statement: s.id.Statement.Encode()})
-}
-
-// join takes a party into the roster that holds an unused invite, and whose
-// connection proves the TLS key of its statement.
-func (s *Server) join(w http.ResponseWriter, r *http.Request) error {
-	hash, err := pathStudy(r)
-	if err != nil {
-		return err
-	}
-	key, err := clientKey(r)
-	if err != nil {
-		return err
-	}
-	var req api.JoinRequest
-	if err := readJSON(w, r, &req); err != nil {
-		return err
-	}
-	statement, err := study.DecodeStatement(req.Statement)
-	if err != nil {
-		return refused(err)
-	}
+// Join takes a party into the roster that holds an unused invite, and returns the
+// contract. Whoever calls it has made sure that the statement is its sender's own.
+// Joining again with the same invite changes nothing.
+func (s *Server) Join(ctx context.Context, hash study.Hash, secret []byte, statement *study.Statement) (contract []byte, err error) {
 	if statement.Role != study.RoleParty {
-		return forbidden("the statement is an %s's; only parties join", statement.Role)
+		return nil, forbidden("the statement is an %s's; only parties join", statement.Role)
 	}
-	if statement.TLSKey != key {
-		return forbidden("the connection does not hold the TLS key of the statement")
-	}
-	st, err := s.store.Study(r.Context(), hash)
+	st, err := s.store.Study(ctx, hash)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	contract, err := s.contract(st)
+	c, err := s.contract(st)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.store.Join(r.Context(), hash, study.HashOf(req.Secret), statement, s.id.Statement, contract.Parties); err != nil {
-		return err
+	if err := s.store.Join(ctx, hash, study.HashOf(secret), statement, s.id.Statement, c.Parties); err != nil {
+		return nil, err
 	}
 	s.log.Info("joined", "study", hash.Short(), "party", statement.Name, "fingerprint", statement.Fingerprint().Short())
-	return s.ok(w, api.JoinResponse{Contract: st.Contract})
+	return st.Contract, nil
 }
 
-func (s *Server) roster(w http.ResponseWriter, r *http.Request) error {
-	v, _, err := s.request(r)
+// Roster says to a party who has joined and who has confirmed.
+func (s *Server) Roster(ctx context.Context, hash, party study.Hash) (api.Roster, error) {
+	v, _, err := s.viewOf(ctx, hash, party)
 	if err != nil {
-		return err
+		return api.Roster{}, err
 	}
 	answer := api.Roster{Number: 1, Closed: v.roster != nil, Statements: [][]byte{s.id.Statement.Encode()}}
 	for _, m := range v.members {
@@ -68,42 +42,31 @@ func (s *Server) roster(w http.ResponseWriter, r *http.Request) error {
 	for _, c := range v.confirmations {
 		answer.Confirmations = append(answer.Confirmations, c.Encode())
 	}
-	return s.ok(w, answer)
+	return answer, nil
 }
 
-func (s *Server) confirm(w http.ResponseWriter, r *http.Request) error {
-	v, party, err := s.request(r)
+// Confirm keeps a party's own confirmation of the closed roster.
+func (s *Server) Confirm(ctx context.Context, hash, party study.Hash, raw []byte) error {
+	v, member, err := s.viewOf(ctx, hash, party)
 	if err != nil {
 		return err
 	}
 	if v.roster == nil {
 		return notYet("the roster is not closed: %d of %d parties have joined", len(v.members), v.contract.Parties)
 	}
-	var raw []byte
-	if err := readJSON(w, r, &raw); err != nil {
-		return err
-	}
 	c, err := study.DecodeConfirmation(raw)
 	if err != nil {
 		return refused(err)
 	}
-	if c.Party != party.Fingerprint() {
+	if c.Party != party {
 		return forbidden("the confirmation is another party's")
 	}
 	if err := c.Check(v.roster, v.hash); err != nil {
 		return refused(err)
 	}
-	if err := s.store.AddConfirmation(r.Context(), v.hash, c); err != nil {
+	if err := s.store.AddConfirmation(ctx, v.hash, c); err != nil {
 		return err
 	}
-	s.log.Info("confirmed", "study", v.hash.Short(), "party", party.Name)
-	return s.ok(w, struct{}{})
-}
-
-func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
-	v, _, err := s.request(r)
-	if err != nil {
-		return err
-	}
-	return s.ok(w, v.status())
+	s.log.Info("confirmed", "study", v.hash.Short(), "party", member.Name)
+	return nil
 }

@@ -7,6 +7,11 @@
 // bundle says is authenticated by its sender's signature (package bundle).
 // Every answer that acknowledges something is given after it is durable
 // (package store). No handler trusts a size, a shape or a name in a message.
+//
+// What a message does, the operations do: [Server.Join], [Server.Confirm],
+// [Server.TakeBundle] and their like, which take a study and a party whom the
+// caller has authenticated. The HTTP handlers are one such caller. [Explain]
+// says which of an operation's errors the other side may read.
 package server
 
 import (

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"concord/bundle"
@@ -91,9 +90,21 @@ func (s *Server) closedRoster(ctx context.Context, hash study.Hash, c *study.Con
 	return roster, members, nil
 }
 
-// member returns the party that holds a TLS key.
-func (v *view) member(key study.Hash) (*study.Statement, error) {
-	for _, m := range v.members {
+// memberByKey returns the party of a study that holds a TLS key.
+func (s *Server) memberByKey(ctx context.Context, hash, key study.Hash) (*study.Statement, error) {
+	st, err := s.store.Study(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.contract(st)
+	if err != nil {
+		return nil, err
+	}
+	_, members, err := s.closedRoster(ctx, hash, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range members {
 		if m.TLSKey == key {
 			return m, nil
 		}
@@ -155,22 +166,18 @@ func (v *view) status() api.Status {
 	return st
 }
 
-// request loads the study that a request names and the party that asks.
-func (s *Server) request(r *http.Request) (*view, *study.Statement, error) {
-	hash, err := pathStudy(r)
+// viewOf loads a study for one of its parties.
+func (s *Server) viewOf(ctx context.Context, hash, party study.Hash) (*view, *study.Statement, error) {
+	v, err := s.view(ctx, hash)
 	if err != nil {
 		return nil, nil, err
 	}
-	key, err := clientKey(r)
-	if err != nil {
-		return nil, nil, err
+	for _, m := range v.members {
+		if m.Fingerprint() == party {
+			return v, m, nil
+		}
 	}
-	v, err := s.view(r.Context(), hash)
-	if err != nil {
-		return nil, nil, err
-	}
-	party, err := v.member(key)
-	return v, party, err
+	return nil, nil, forbidden("%s is no party of this study", party.Short())
 }
 
 // Status says how far a study is and who is awaited.

@@ -1,0 +1,181 @@
+package server
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+
+	"concord/internal/api"
+	"concord/internal/pinned"
+	"concord/internal/store"
+	"concord/study"
+)
+
+// The handlers decode a request, find out who asks, and call the operation of
+// the same name; they decide nothing themselves.
+
+// caller is the study that a request names, and the party whose key the
+// connection has proved.
+func (s *Server) caller(r *http.Request) (hash, party study.Hash, err error) {
+	if hash, err = pathStudy(r); err != nil {
+		return hash, party, err
+	}
+	key, err := clientKey(r)
+	if err != nil {
+		return hash, party, err
+	}
+	member, err := s.memberByKey(r.Context(), hash, key)
+	if err != nil {
+		return hash, party, err
+	}
+	return hash, member.Fingerprint(), nil
+}
+
+// pathStudy is the study that the request's path names.
+func pathStudy(r *http.Request) (study.Hash, error) {
+	h, err := study.ParseHash(r.PathValue("study"))
+	if err != nil {
+		return h, &problem{http.StatusNotFound, api.CodeNotFound, "the path names no study", "", nil}
+	}
+	return h, nil
+}
+
+// clientKey is the hash of the key that the client's connection has proved.
+func clientKey(r *http.Request) (study.Hash, error) {
+	key, err := pinned.PeerKey(r.TLS)
+	if err != nil {
+		return key, forbidden("the connection presents no key")
+	}
+	return key, nil
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
+	return s.ok(w, map[string]string{"status": "ok"})
+}
+
+// identity gives the analyst's statement to anybody: it is public.
+func (s *Server) identity(w http.ResponseWriter, _ *http.Request) error {
+	return s.ok(w, api.Identity{Statement: s.id.Statement.Encode()})
+}
+
+// join is for whom no roster names yet: the connection must prove the TLS key of
+// the statement.
+func (s *Server) join(w http.ResponseWriter, r *http.Request) error {
+	hash, err := pathStudy(r)
+	if err != nil {
+		return err
+	}
+	key, err := clientKey(r)
+	if err != nil {
+		return err
+	}
+	var req api.JoinRequest
+	if err := readJSON(w, r, &req); err != nil {
+		return err
+	}
+	statement, err := study.DecodeStatement(req.Statement)
+	if err != nil {
+		return refused(err)
+	}
+	if statement.TLSKey != key {
+		return forbidden("the connection does not hold the TLS key of the statement")
+	}
+	contract, err := s.Join(r.Context(), hash, req.Secret, statement)
+	if err != nil {
+		return err
+	}
+	return s.ok(w, api.JoinResponse{Contract: contract})
+}
+
+func (s *Server) roster(w http.ResponseWriter, r *http.Request) error {
+	hash, party, err := s.caller(r)
+	if err != nil {
+		return err
+	}
+	answer, err := s.Roster(r.Context(), hash, party)
+	if err != nil {
+		return err
+	}
+	return s.ok(w, answer)
+}
+
+func (s *Server) confirm(w http.ResponseWriter, r *http.Request) error {
+	hash, party, err := s.caller(r)
+	if err != nil {
+		return err
+	}
+	var raw []byte
+	if err := readJSON(w, r, &raw); err != nil {
+		return err
+	}
+	if err := s.Confirm(r.Context(), hash, party, raw); err != nil {
+		return err
+	}
+	return s.ok(w, struct{}{})
+}
+
+func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
+	hash, _, err := s.caller(r)
+	if err != nil {
+		return err
+	}
+	answer, err := s.Status(r.Context(), hash)
+	if err != nil {
+		return err
+	}
+	return s.ok(w, answer)
+}
+
+func (s *Server) putBundle(w http.ResponseWriter, r *http.Request) error {
+	hash, party, err := s.caller(r)
+	if err != nil {
+		return err
+	}
+	receipt, err := s.TakeBundle(r.Context(), hash, party, alive(w, r.Body))
+	if err != nil {
+		return err
+	}
+	return sendReceipt(w, receipt)
+}
+
+func sendReceipt(w http.ResponseWriter, receipt []byte) error {
+	w.Header().Set("Content-Type", "application/json")
+	_, err := aliveWriter(w).Write(receipt)
+	return err
+}
+
+func (s *Server) listBundles(w http.ResponseWriter, r *http.Request) error {
+	hash, party, err := s.caller(r)
+	if err != nil {
+		return err
+	}
+	list, err := s.Bundles(r.Context(), hash, party)
+	if err != nil {
+		return err
+	}
+	return s.ok(w, api.Bundles{Bundles: list})
+}
+
+func (s *Server) getBundle(w http.ResponseWriter, r *http.Request) error {
+	hash, party, err := s.caller(r)
+	if err != nil {
+		return err
+	}
+	manifest, err := study.ParseHash(r.PathValue("bundle"))
+	if err != nil {
+		return store.ErrNotFound
+	}
+	file, size, err := s.OpenBundle(r.Context(), hash, party, manifest)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	w.Header().Set("Content-Type", api.BundleMediaType)
+	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+	// The answer has begun: what fails from here on, the client sees as a
+	// transfer that breaks off.
+	if _, err := io.Copy(aliveWriter(w), file); err != nil {
+		s.log.Info("download broke off", "party", party.Short(), "error", err)
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"concord/bundle"
+	"concord/internal/api"
+	"concord/internal/store"
+	"concord/study"
+)
+
+// TakeBundle takes a bundle that a party sends as one stream: the envelope is
+// judged before the rest is read; the whole is written to a file, checked, and
+// acknowledged by a signed receipt once it is durable. The same bundle again
+// gives the same receipt.
+func (s *Server) TakeBundle(ctx context.Context, hash, party study.Hash, r io.Reader) (receipt []byte, err error) {
+	v, member, err := s.sender(ctx, hash, party)
+	if err != nil {
+		return nil, err
+	}
+	done, err := s.oneUpload(hash, party)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	body := http.MaxBytesReader(nil, io.NopCloser(r), maxUpload(v.contract))
+	env, line, err := bundle.ReadEnvelope(body)
+	if err != nil {
+		return nil, refused(err)
+	}
+	b, known, err := s.judge(ctx, v, member, env)
+	if known != nil || err != nil {
+		return known, err
+	}
+	file, err := s.store.Incoming()
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		file.Close()
+		os.Remove(file.Name()) // gone already if the store took it
+	}()
+	sum := sha256.New()
+	if b.Size, err = receive(io.MultiWriter(file, sum), line, body); err != nil {
+		return nil, err
+	}
+	b.File = study.Hash(sum.Sum(nil))
+	return s.keep(ctx, v, member, env, b, file)
+}
+
+// sender loads a study for a party that sends a bundle, which it may when it has
+// confirmed the roster.
+func (s *Server) sender(ctx context.Context, hash, party study.Hash) (*view, *study.Statement, error) {
+	v, member, err := s.viewOf(ctx, hash, party)
+	if err != nil {
+		return nil, nil, err
+	}
+	if v.roster == nil || !v.confirmed(party) {
+		return nil, nil, notYet("this party has not confirmed the roster")
+	}
+	return v, member, nil
+}
+
+// judge decides by the envelope whether a bundle is taken. It returns the row that
+// it would have, or the receipt if it is here already: the receipt was lost then,
+// not the bundle.
+func (s *Server) judge(ctx context.Context, v *view, member *study.Statement, env *bundle.Envelope) (b store.Bundle, known []byte, err error) {
+	if b, err = checkEnvelope(v, member, env); err != nil {
+		return b, nil, err
+	}
+	known, err = s.store.Receipt(ctx, b)
+	if errors.Is(err, store.ErrConflict) {
+		err = alreadyStored(b.Kind)
+	}
+	return b, known, err
+}
+
+// keep checks a bundle that lies whole in an incoming file, stores it and returns
+// its receipt.
+func (s *Server) keep(ctx context.Context, v *view, member *study.Statement, env *bundle.Envelope, b store.Bundle, file *os.File) ([]byte, error) {
+	if err := s.checkBundle(v, member, env, file, b.Size); err != nil {
+		return nil, err
+	}
+	receipt := study.Receipt{
+		Format: 1, Study: v.hash, Epoch: v.epoch, Sender: b.Sender, Manifest: b.Manifest, Ciphertext: env.Ciphertext,
+		Received: time.Now().UTC().Truncate(time.Second),
+	}
+	receipt.Sign(s.id)
+	b.Receipt = receipt.Encode()
+	stored, err := s.store.PutBundle(ctx, b, file)
+	if errors.Is(err, store.ErrConflict) {
+		return nil, alreadyStored(b.Kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.log.Info("stored", "study", v.hash.Short(), "party", member.Name, "kind", b.Kind, "bytes", b.Size, "manifest", b.Manifest.Short())
+	s.wakeJobs()
+	return stored, nil
+}
+
+// oneUpload lets a party have one upload under way at a time.
+func (s *Server) oneUpload(hash, party study.Hash) (done func(), err error) {
+	key := [2]study.Hash{hash, party}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.uploading[key] {
+		return nil, &problem{http.StatusTooManyRequests, api.CodeConflict, "another upload of this party is under way", "wait for it to end", nil}
+	}
+	s.uploading[key] = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.uploading, key)
+	}, nil
+}
+
+// receive writes the line and the rest of the body.
+func receive(w io.Writer, line []byte, body io.Reader) (int64, error) {
+	if _, err := w.Write(line); err != nil {
+		return 0, err
+	}
+	counted := &countingReader{r: body}
+	_, err := io.Copy(w, counted)
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return 0, err
+	case counted.failed:
+		return 0, badRequest("the upload broke off after %d bytes", int64(len(line))+counted.n)
+	}
+	return int64(len(line)) + counted.n, err
+}
+
+// countingReader tells a body that breaks off from a disk that is full.
+type countingReader struct {
+	r      io.Reader
+	n      int64
+	failed bool
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	c.failed = err != nil && err != io.EOF
+	return n, err
+}
+
+func alreadyStored(kind string) error {
+	return &problem{http.StatusConflict, api.CodeConflict,
+		fmt.Sprintf("another %s of this party is already stored", kind), "what was sent first counts; ask the analyst", nil}
+}
