@@ -241,13 +241,22 @@ func TestSamePhrase(t *testing.T) {
 }
 
 func TestInvite(t *testing.T) {
-	v := study.NewInvite("analyst.example:8443", study.HashOf([]byte("c")), study.HashOf([]byte("a")))
-	line := v.Line()
-	got, err := study.ParseInvite(" " + line + "\n")
+	web := study.NewInvite("analyst.example:443", study.HashOf([]byte("c")), study.HashOf([]byte("a")))
+	web.TLS, web.Prefix = study.TLSWebPKI, "/trials/concord"
+	got, err := study.ParseInvite(web.Line())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Address != v.Address || got.Contract != v.Contract || got.Analyst != v.Analyst || got.Line() != line {
+	if got.TLS != web.TLS || got.Address != web.Address || got.Prefix != web.Prefix || got.Contract != web.Contract || got.Line() != web.Line() {
+		t.Errorf("the webpki invite changed on its way: %v", got)
+	}
+	v := study.NewInvite("analyst.example:8443", study.HashOf([]byte("c")), study.HashOf([]byte("a")))
+	line := v.Line()
+	got, err = study.ParseInvite(" " + line + "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.TLS != study.TLSPinned || got.Address != v.Address || got.Contract != v.Contract || got.Analyst != v.Analyst || got.Line() != line {
 		t.Errorf("the invite changed on its way: %v", got)
 	}
 	if strings.Contains(fmt.Sprintf("%v %+v", v, v), line[strings.LastIndex(line, "/")+1:]) {
@@ -255,7 +264,12 @@ func TestInvite(t *testing.T) {
 	}
 	for _, bad := range []struct{ name, line, problem string }{
 		{"empty", "", "begins with concord-invite/1/"},
-		{"another version", strings.Replace(line, "/1/", "/2/", 1), `version "2", this program reads version 1`},
+		{"another version", strings.Replace(line, "/1/", "/3/", 1), `version "3", this program reads versions 1 and 2`},
+		{"another mode", strings.Replace(web.Line(), "webpki", "quantum", 1), `tls "quantum"`},
+		{"a prefix out of its place", strings.Replace(web.Line(), "/trials/", "/../", 1), "path prefix"},
+		{"a prefix with an escape", strings.Replace(web.Line(), "/trials/", "/%2e/", 1), "path prefix"},
+		{"webpki cut", web.Line()[:len(web.Line())-1], "damaged"},
+		{"a query in the address", strings.Replace(web.Line(), ":443", "?x:443", 1), "must be host:port"},
 		{"cut", line[:len(line)-1], "damaged"},
 		{"cut at a slash", line[:strings.LastIndex(line, "/")], "has 5 parts"},
 		{"no port", strings.Replace(line, ":8443", "", 1), "must be host:port"},
@@ -286,7 +300,10 @@ func FuzzDecodeConfirmation(f *testing.F) {
 }
 
 func FuzzParseInvite(f *testing.F) {
-	f.Add(study.NewInvite("[::1]:8443", study.Hash{1}, study.Hash{2}).Line())
+	v := study.NewInvite("[::1]:8443", study.Hash{1}, study.Hash{2})
+	f.Add(v.Line())
+	v.TLS, v.Prefix = study.TLSWebPKI, "/a/b"
+	f.Add(v.Line())
 	f.Fuzz(func(t *testing.T, line string) {
 		v, err := study.ParseInvite(line)
 		if err == nil && v.Line() != strings.TrimSpace(line) {

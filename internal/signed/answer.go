@@ -1,0 +1,70 @@
+package signed
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"concord/study"
+)
+
+// ErrUnsigned is returned for an answer without a signature: something between
+// answered in the server's place, or the server is not set up for webpki.
+var ErrUnsigned = errors.New("the answer is not signed by the analyst's server")
+
+// Answer is what the analyst signs of an answer.
+type Answer struct {
+	Format int `json:"format"`
+	// Request is the hash of the request that is answered.
+	Request study.Hash `json:"request"`
+	Status  int        `json:"status"`
+	// Body is the SHA-256 of the body; zero for a bundle, which its own sender
+	// signed, and of which part may be sent.
+	Body      study.Hash `json:"body,omitzero"`
+	Time      time.Time  `json:"time"` // the server's clock, UTC, in milliseconds
+	Run       []byte     `json:"run"`
+	Signature []byte     `json:"signature,omitempty"`
+}
+
+// NewAnswer signs an answer as the analyst and returns the header's value.
+func NewAnswer(id *study.Identity, request study.Hash, status int, body study.Hash, run []byte) string {
+	a := Answer{Format: 1, Request: request, Status: status, Body: body, Time: time.Now().UTC().Truncate(time.Millisecond), Run: run}
+	a.Signature = id.Sign(study.SignAnswer, a.signedPart())
+	return base64.RawURLEncoding.EncodeToString(encode(a))
+}
+
+func (a Answer) signedPart() []byte {
+	a.Signature = nil
+	return encode(a)
+}
+
+// ReadAnswer checks that the analyst signed the head of an answer to one request.
+// Whether the body is the one that was signed is for whoever reads it.
+func ReadAnswer(h http.Header, status int, request study.Hash, analyst *study.Statement) (*Answer, error) {
+	b, err := read(h, AnswerHeader)
+	if b == nil && err == nil {
+		err = ErrUnsigned
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := new(Answer)
+	if err := study.DecodeCanonical(b, a); err != nil {
+		return nil, fmt.Errorf("the %s header: %w", AnswerHeader, err)
+	}
+	if a.Format != 1 {
+		return nil, fmt.Errorf("the %s header has format %d, this program reads format 1", AnswerHeader, a.Format)
+	}
+	if err := study.Verify(analyst.SigningKey, study.SignAnswer, a.signedPart(), a.Signature); err != nil {
+		return nil, err
+	}
+	switch {
+	case a.Request != request:
+		return nil, errors.New("the server's answer is to another request")
+	case a.Status != status:
+		return nil, fmt.Errorf("the server signed an answer with status %d, it arrived with %d", a.Status, status)
+	}
+	return a, nil
+}

@@ -1,0 +1,163 @@
+package signed_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"concord/internal/signed"
+	"concord/study"
+)
+
+func identity(t testing.TB, role study.Role, name string) *study.Identity {
+	t.Helper()
+	id, err := study.NewIdentity(role, name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// request is a signed one, and its header.
+func request(t testing.TB, party, analyst *study.Identity) (http.Header, study.Hash) {
+	t.Helper()
+	r := signed.NewRequest(party, analyst.Statement.Fingerprint(), study.Hash{1})
+	r.Method, r.Target = "GET", "/v1/x?a=b"
+	value, hash := r.Header(party)
+	return http.Header{signed.RequestHeader: {value}}, hash
+}
+
+func TestRequest(t *testing.T) {
+	analyst, north, east := identity(t, study.RoleAnalyst, "A"), identity(t, study.RoleParty, "N"), identity(t, study.RoleParty, "E")
+	h, hash := request(t, north, analyst)
+	r, got, err := signed.ReadRequest(h)
+	if err != nil || got != hash {
+		t.Fatalf("ReadRequest: %v, hash %v, want %v", err, got, hash)
+	}
+	self := analyst.Statement.Fingerprint()
+	if err := errors.Join(r.Matches("GET", "/v1/x?a=b", self), r.Verify(north.Statement)); err != nil {
+		t.Fatal(err)
+	}
+	if skew := r.Skew(time.Now()); skew > time.Second || skew < -time.Minute {
+		t.Errorf("the skew of one clock is %v", skew)
+	}
+	for name, err := range map[string]error{
+		"method":  r.Matches("PUT", "/v1/x?a=b", self),
+		"path":    r.Matches("GET", "/v1/X?a=b", self),
+		"query":   r.Matches("GET", "/v1/x?a=c", self),
+		"server":  r.Matches("GET", "/v1/x?a=b", east.Statement.Fingerprint()),
+		"another": r.Verify(east.Statement),
+	} {
+		if err == nil {
+			t.Errorf("another %s is taken", name)
+		}
+	}
+	// Every field is signed: changing any bit of the object breaks it.
+	b, err := base64.RawURLEncoding.DecodeString(h.Get(signed.RequestHeader))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range b {
+		c := bytes.Clone(b)
+		c[i] ^= 1
+		r, _, err := signed.ReadRequest(http.Header{signed.RequestHeader: {base64.RawURLEncoding.EncodeToString(c)}})
+		if err == nil && r.Verify(north.Statement) == nil {
+			t.Fatalf("a change of byte %d (%q) is taken", i, b[i])
+		}
+	}
+}
+
+func TestReadRequest(t *testing.T) {
+	h, _ := request(t, identity(t, study.RoleParty, "N"), identity(t, study.RoleAnalyst, "A"))
+	value := h.Get(signed.RequestHeader)
+	for name, bad := range map[string][]string{
+		"twice":      {value, value},
+		"joined":     {value + ", " + value},
+		"padded":     {value + "=="},
+		"empty":      {""},
+		"long":       {strings.Repeat("A", 1<<16)},
+		"no object":  {base64.RawURLEncoding.EncodeToString([]byte("[]"))},
+		"other keys": {base64.RawURLEncoding.EncodeToString([]byte(`{"format":1,"x":2}`))},
+		"no nonce":   {base64.RawURLEncoding.EncodeToString([]byte(`{"format":1}`))},
+	} {
+		if r, _, err := signed.ReadRequest(http.Header{signed.RequestHeader: bad}); err == nil {
+			t.Errorf("%s: read as %v", name, r)
+		}
+	}
+	if r, _, err := signed.ReadRequest(http.Header{}); r != nil || err != nil {
+		t.Errorf("no header: %v, %v", r, err)
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	analyst, other := identity(t, study.RoleAnalyst, "A"), identity(t, study.RoleAnalyst, "B")
+	asked, body := study.Hash{1}, study.HashOf([]byte("body"))
+	h := http.Header{signed.AnswerHeader: {signed.NewAnswer(analyst, asked, 200, body, make([]byte, signed.RunSize))}}
+	a, err := signed.ReadAnswer(h, 200, asked, analyst.Statement)
+	if err != nil || a.Body != body {
+		t.Fatalf("ReadAnswer = %v, %v", a, err)
+	}
+	for name, try := range map[string]func() (*signed.Answer, error){
+		"analyst": func() (*signed.Answer, error) { return signed.ReadAnswer(h, 200, asked, other.Statement) },
+		"request": func() (*signed.Answer, error) { return signed.ReadAnswer(h, 200, study.Hash{2}, analyst.Statement) },
+		"status":  func() (*signed.Answer, error) { return signed.ReadAnswer(h, 409, asked, analyst.Statement) },
+		"twice": func() (*signed.Answer, error) {
+			v := h.Get(signed.AnswerHeader)
+			return signed.ReadAnswer(http.Header{signed.AnswerHeader: {v, v}}, 200, asked, analyst.Statement)
+		},
+	} {
+		if _, err := try(); err == nil {
+			t.Errorf("another %s is taken", name)
+		}
+	}
+	if _, err := signed.ReadAnswer(http.Header{}, 200, asked, analyst.Statement); !errors.Is(err, signed.ErrUnsigned) {
+		t.Errorf("no signature: %v", err)
+	}
+}
+
+func TestCheckBody(t *testing.T) {
+	whole := strings.Repeat("rows ", 1000)
+	hash, err := signed.HashBody(strings.NewReader(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		body io.Reader
+		want error
+	}{
+		"same":      {strings.NewReader(whole), nil},
+		"in pieces": {iotest.OneByteReader(strings.NewReader(whole)), nil},
+		"with EOF":  {iotest.DataErrReader(strings.NewReader(whole)), nil},
+		"changed":   {strings.NewReader(whole[1:] + "r"), signed.ErrBody},
+		"cut":       {strings.NewReader(whole[1:]), signed.ErrBody},
+		"longer":    {strings.NewReader(whole + "x"), signed.ErrBody},
+		"broken":    {io.MultiReader(strings.NewReader(whole[:10]), iotest.ErrReader(iotest.ErrTimeout)), iotest.ErrTimeout},
+	} {
+		r := signed.CheckBody(io.NopCloser(test.body), hash)
+		if _, err := io.ReadAll(r); !errors.Is(err, test.want) || (test.want == nil) != (err == nil) {
+			t.Errorf("%s: %v, want %v", name, err, test.want)
+		}
+	}
+}
+
+func FuzzReadRequest(f *testing.F) {
+	north := identity(f, study.RoleParty, "N")
+	h, _ := request(f, north, identity(f, study.RoleAnalyst, "A"))
+	f.Add(h.Get(signed.RequestHeader))
+	f.Fuzz(func(t *testing.T, value string) {
+		r, hash, err := signed.ReadRequest(http.Header{signed.RequestHeader: {value}})
+		if err != nil || r == nil {
+			return
+		}
+		b, err := study.Canonical(r)
+		if err != nil || study.HashOf(b) != hash {
+			t.Fatalf("accepted another spelling: %v", err)
+		}
+	})
+}
