@@ -24,6 +24,7 @@ var order = [][]string{
 	{"onnx"},
 	{"privacy"},
 	{"study"},
+	{"audit"},
 	{"bundle"},
 	{"table"},
 	{"party"},
