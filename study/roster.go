@@ -13,21 +13,36 @@ import (
 )
 
 // Roster is the closed list of who takes part: the analyst and the parties,
-// sorted by fingerprint. Number counts the rosters of a study from 1.
+// sorted by fingerprint. Number counts the rosters of a study from 1. Make one with
+// NewRoster; nothing in it may change afterwards.
 type Roster struct {
 	Number  int
 	Members []*Statement
+	// prints and encoded are the members' fingerprints and encodings, computed
+	// once: with hundreds of parties they are asked for all the time.
+	prints  []Hash
+	encoded [][]byte
 }
 
 // NewRoster sorts the members and checks that they make a study under c: one
 // analyst, as many parties as the contract says, no name, signing key, mask key
 // or TLS key twice.
 func NewRoster(c *Contract, number int, members []*Statement) (*Roster, error) {
-	r := &Roster{Number: number, Members: slices.Clone(members)}
-	slices.SortFunc(r.Members, func(a, b *Statement) int {
-		fa, fb := a.Fingerprint(), b.Fingerprint()
-		return bytes.Compare(fa[:], fb[:])
-	})
+	type entry struct {
+		statement *Statement
+		encoded   []byte
+		print     Hash
+	}
+	entries := make([]entry, len(members))
+	for i, s := range members {
+		b := s.Encode()
+		entries[i] = entry{s, b, HashOf(b)}
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return bytes.Compare(a.print[:], b.print[:]) })
+	r := &Roster{Number: number}
+	for _, e := range entries {
+		r.Members, r.prints, r.encoded = append(r.Members, e.statement), append(r.prints, e.print), append(r.encoded, e.encoded)
+	}
 	if number < 1 {
 		return nil, fmt.Errorf("study: roster number is %d, must be at least 1", number)
 	}
@@ -82,12 +97,30 @@ func (r *Roster) Parties() []*Statement {
 
 // Member returns the statement with a fingerprint, or ErrNotMember.
 func (r *Roster) Member(fingerprint Hash) (*Statement, error) {
-	for _, s := range r.Members {
-		if s.Fingerprint() == fingerprint {
-			return s, nil
-		}
+	r.index()
+	i := slices.Index(r.prints, fingerprint)
+	if i < 0 {
+		return nil, fmt.Errorf("%w: %s", ErrNotMember, fingerprint.Short())
 	}
-	return nil, fmt.Errorf("%w: %s", ErrNotMember, fingerprint.Short())
+	return r.Members[i], nil
+}
+
+// Fingerprint is that of the i-th member.
+func (r *Roster) Fingerprint(i int) Hash {
+	r.index()
+	return r.prints[i]
+}
+
+// index computes what NewRoster has computed, for a roster that a test wrote down.
+func (r *Roster) index() {
+	if len(r.prints) == len(r.Members) {
+		return
+	}
+	r.prints, r.encoded = nil, nil
+	for _, s := range r.Members {
+		b := s.Encode()
+		r.prints, r.encoded = append(r.prints, HashOf(b)), append(r.encoded, b)
+	}
 }
 
 // Epoch binds everything that follows to a contract and a roster:
@@ -97,14 +130,14 @@ func (r *Roster) Member(fingerprint Hash) (*Statement, error) {
 // with the statements sorted by fingerprint and the numbers as big-endian
 // uint32.
 func (r *Roster) Epoch(contract Hash) Hash {
+	r.index()
 	h := sha256.New()
 	h.Write([]byte("concord/epoch/v1\x00"))
 	h.Write(contract[:])
 	u32 := func(n int) { h.Write(binary.BigEndian.AppendUint32(nil, uint32(n))) }
 	u32(r.Number)
 	u32(len(r.Members))
-	for _, s := range r.Members {
-		b := s.Encode()
+	for _, b := range r.encoded {
 		u32(len(b))
 		h.Write(b)
 	}

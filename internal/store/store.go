@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	_ "modernc.org/sqlite" // the database driver
 
@@ -98,9 +99,21 @@ func (c conflict) Is(target error) bool { return target == ErrConflict }
 
 // Store is an open store. It is safe for concurrent use.
 type Store struct {
-	db    *sql.DB
-	blobs string
+	// db reads; it cannot write. What changes something goes through change.
+	db     *sql.DB
+	writer writer
+	blobs  string
+	// statements are those that members have, by fingerprint: decoding one
+	// verifies a signature and tries every key.
+	statements sync.Map
+
+	versions  sync.Mutex
+	versioned *sql.Conn // asked for the database's version, see Version
 }
+
+// maxReaders bounds the connections that read at once, the one of Version
+// included.
+const maxReaders = 5
 
 // Open opens or creates the store in dir. Several programs may have it open;
 // only one, the server, may call Sweep.
@@ -109,29 +122,56 @@ func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(s.blobs, 0o700); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "concord.db")+
-		"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate")
+	path := filepath.Join(dir, "concord.db")
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate")
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	db.SetMaxOpenConns(1) // one writer; SQLite gains nothing from more here
-	s.db = db
+	s.writer.db = db
 	if err := s.migrate(); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: %w", err), db.Close())
+	}
+	// Readers do not wait for a writer: the log is written ahead.
+	if s.db, err = sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)&_pragma=query_only(1)"); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %w", err), db.Close())
+	}
+	s.db.SetMaxOpenConns(maxReaders)
+	s.db.SetMaxIdleConns(maxReaders)
+	if s.versioned, err = s.db.Conn(context.Background()); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %w", err), s.Close())
 	}
 	return s, nil
 }
 
 // Close closes the database.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	var err error
+	if s.versioned != nil {
+		err = s.versioned.Close()
+	}
+	// The writer goes last: who closes last merges the log into the database.
+	return errors.Join(err, s.db.Close(), s.writer.db.Close())
+}
+
+// Version is a number that differs from an earlier one of this Store if anything
+// was committed in between, by this program or by another. What was read after a
+// version was taken may be kept as long as the version stays.
+func (s *Store) Version(ctx context.Context) (int64, error) {
+	s.versions.Lock()
+	defer s.versions.Unlock()
+	var version int64
+	err := s.versioned.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version)
+	return version, err
+}
 
 func (s *Store) migrate() error {
 	var version int
-	if err := s.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+	if err := s.writer.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 		return err
 	}
 	if version > len(migrations) {
-		return fmt.Errorf("the database has version %d, this program knows up to %d: use a newer concordd", version, len(migrations))
+		return fmt.Errorf("the database has version %d, this program reads versions 1 to %d: a newer concordd wrote it; upgrade this one", version, len(migrations))
 	}
 	for ; version < len(migrations); version++ {
 		err := s.change(context.Background(), func(tx *sql.Tx) error {
@@ -146,18 +186,6 @@ func (s *Store) migrate() error {
 		}
 	}
 	return nil
-}
-
-// change runs f in a transaction that is durable when change returns nil.
-func (s *Store) change(ctx context.Context, f func(*sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := f(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
 }
 
 // Sweep removes what a crash left: unfinished files, and files that no row

@@ -135,7 +135,7 @@ func (s *Store) Join(ctx context.Context, hash study.Hash, secret study.Hash, st
 			}
 			return ErrInvite
 		}
-		others, err := members(ctx, tx, hash)
+		others, err := s.members(ctx, tx, hash)
 		if err != nil {
 			return err
 		}
@@ -161,17 +161,34 @@ func (s *Store) Join(ctx context.Context, hash study.Hash, secret study.Hash, st
 
 // Members returns the statements of the parties that have joined.
 func (s *Store) Members(ctx context.Context, hash study.Hash) ([]*study.Statement, error) {
-	return members(ctx, s.db, hash)
+	return s.members(ctx, s.db, hash)
 }
 
-func members(ctx context.Context, db querier, hash study.Hash) ([]*study.Statement, error) {
-	return query(ctx, db, "SELECT statement FROM members WHERE study = ? ORDER BY fingerprint", func(row *sql.Rows) (*study.Statement, error) {
-		var b []byte
-		if err := row.Scan(&b); err != nil {
+func (s *Store) members(ctx context.Context, db querier, hash study.Hash) ([]*study.Statement, error) {
+	return query(ctx, db, "SELECT fingerprint, statement FROM members WHERE study = ? ORDER BY fingerprint", func(row *sql.Rows) (*study.Statement, error) {
+		var fingerprint, b sql.RawBytes
+		if err := row.Scan(&fingerprint, &b); err != nil {
 			return nil, err
 		}
-		return study.DecodeStatement(b)
+		return s.statement(fingerprint, b)
 	}, hash[:])
+}
+
+// statement decodes a stored statement once. Callers share the result and do not
+// change it.
+func (s *Store) statement(fingerprint, b []byte) (*study.Statement, error) {
+	if len(fingerprint) != len(study.Hash{}) {
+		return nil, fmt.Errorf("store: a fingerprint has %d bytes", len(fingerprint))
+	}
+	key := study.Hash(fingerprint)
+	if known, ok := s.statements.Load(key); ok {
+		return known.(*study.Statement), nil
+	}
+	statement, err := study.DecodeStatement(b)
+	if err == nil {
+		s.statements.Store(key, statement)
+	}
+	return statement, err
 }
 
 // AddConfirmation stores a party's confirmation of an epoch. A repeated one
