@@ -28,7 +28,7 @@ func (s *Server) caller(r *http.Request) (hash, party study.Hash, err error) {
 	if err != nil {
 		return hash, party, err
 	}
-	return hash, member.Fingerprint(), nil
+	return hash, s.fingerprint(member), nil
 }
 
 // pathStudy is the study that the request's path names.

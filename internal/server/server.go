@@ -53,9 +53,11 @@ type Server struct {
 
 	mu     sync.Mutex
 	closed map[study.Hash]*study.Roster // rosters that cannot change any more
+	views  map[study.Hash]*cached       // see view
 	// uploading has the parties with an upload under way, by study.
 	uploading map[[2]study.Hash]bool
 	contracts sync.Map // study.Hash to *study.Contract, decoded
+	prints    sync.Map // *study.Statement to study.Hash, its fingerprint
 
 	// opening bounds how many contributions are in memory at once.
 	opening chan struct{}
@@ -69,6 +71,7 @@ func New(id *study.Identity, st *store.Store, log *slog.Logger) *Server {
 		store:     st,
 		log:       log,
 		closed:    map[study.Hash]*study.Roster{},
+		views:     map[study.Hash]*cached{},
 		uploading: map[[2]study.Hash]bool{},
 		opening:   make(chan struct{}, maxOpening),
 		wake:      make(chan struct{}, 1),

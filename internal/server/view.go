@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"concord/bundle"
 	"concord/internal/api"
@@ -11,7 +12,8 @@ import (
 	"concord/study"
 )
 
-// view is a study as the store has it now.
+// view is a study as the store has it at one moment. Requests share it: nothing in
+// it changes.
 type view struct {
 	hash     study.Hash
 	contract *study.Contract
@@ -24,10 +26,71 @@ type view struct {
 	setup         []store.Bundle
 	contributions []store.Bundle
 	results       []store.Bundle
+	// people are the members by fingerprint, now is what the parties are told.
+	people map[study.Hash]*study.Statement
+	now    api.Status
 }
 
-// view reads a study from the store.
+// cached is the last view of a study that was read.
+type cached struct {
+	mu      sync.Mutex
+	version int64 // of the store, taken before view was read
+	view    *view
+}
+
+// view is the study as the store has it now. It is read once after every change of
+// the store, however many requests ask.
 func (s *Server) view(ctx context.Context, hash study.Hash) (*view, error) {
+	s.mu.Lock()
+	c := s.views[hash]
+	s.mu.Unlock()
+	if c == nil {
+		// Only a study that exists gets an entry: anybody may ask for any hash.
+		if _, err := s.store.Study(ctx, hash); err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		if c = s.views[hash]; c == nil {
+			c = new(cached)
+			s.views[hash] = c
+		}
+		s.mu.Unlock()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	version, err := s.store.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.view != nil && c.version == version {
+		return c.view, nil
+	}
+	c.view = nil
+	v, err := s.read(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	v.people = make(map[study.Hash]*study.Statement, len(v.members))
+	for _, m := range v.members {
+		v.people[s.fingerprint(m)] = m
+	}
+	v.now = v.status()
+	c.version, c.view = version, v
+	return v, nil
+}
+
+// fingerprint is that of a statement of the store, which keeps each once.
+func (s *Server) fingerprint(m *study.Statement) study.Hash {
+	if known, ok := s.prints.Load(m); ok {
+		return known.(study.Hash)
+	}
+	f := m.Fingerprint()
+	s.prints.Store(m, f)
+	return f
+}
+
+// read reads a study from the store.
+func (s *Server) read(ctx context.Context, hash study.Hash) (*view, error) {
 	st, err := s.store.Study(ctx, hash)
 	if err != nil {
 		return nil, err
@@ -92,19 +155,11 @@ func (s *Server) closedRoster(ctx context.Context, hash study.Hash, c *study.Con
 
 // memberByKey returns the party of a study that holds a TLS key.
 func (s *Server) memberByKey(ctx context.Context, hash, key study.Hash) (*study.Statement, error) {
-	st, err := s.store.Study(ctx, hash)
+	v, err := s.view(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.contract(st)
-	if err != nil {
-		return nil, err
-	}
-	_, members, err := s.closedRoster(ctx, hash, c)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range members {
+	for _, m := range v.members {
 		if m.TLSKey == key {
 			return m, nil
 		}
@@ -119,15 +174,27 @@ func (v *view) confirmed(party study.Hash) bool {
 
 // missing names the parties from which no bundle of a list came.
 func (v *view) missing(sent []store.Bundle) []string {
-	return v.without(func(party study.Hash) bool {
-		return slices.ContainsFunc(sent, func(b store.Bundle) bool { return b.Sender == party })
-	})
+	senders := make(map[study.Hash]bool, len(sent))
+	for _, b := range sent {
+		senders[b.Sender] = true
+	}
+	return v.without(senders)
 }
 
-func (v *view) without(has func(study.Hash) bool) []string {
+// unconfirmed names the parties that have not confirmed the roster.
+func (v *view) unconfirmed() []string {
+	yes := make(map[study.Hash]bool, len(v.confirmations))
+	for _, c := range v.confirmations {
+		yes[c.Party] = true
+	}
+	return v.without(yes)
+}
+
+// without names the parties of the roster that are not in a set.
+func (v *view) without(set map[study.Hash]bool) []string {
 	var names []string
-	for _, m := range v.members {
-		if !has(m.Fingerprint()) {
+	for i, m := range v.roster.Members {
+		if m.Role == study.RoleParty && !set[v.roster.Fingerprint(i)] {
 			names = append(names, m.Name)
 		}
 	}
@@ -146,7 +213,7 @@ func (v *view) status() api.Status {
 		state   api.State
 		missing []string
 	}{
-		{api.StateConfirming, v.without(v.confirmed)},
+		{api.StateConfirming, v.unconfirmed()},
 		{api.StateSetup, v.missing(v.setup)},
 		{api.StateContributing, v.missing(v.contributions)},
 	} {
@@ -172,10 +239,8 @@ func (s *Server) viewOf(ctx context.Context, hash, party study.Hash) (*view, *st
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, m := range v.members {
-		if m.Fingerprint() == party {
-			return v, m, nil
-		}
+	if m := v.people[party]; m != nil {
+		return v, m, nil
 	}
 	return nil, nil, forbidden("%s is no party of this study", party.Short())
 }
@@ -186,5 +251,5 @@ func (s *Server) Status(ctx context.Context, hash study.Hash) (api.Status, error
 	if err != nil {
 		return api.Status{}, err
 	}
-	return v.status(), nil
+	return v.now, nil
 }
