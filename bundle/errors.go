@@ -33,6 +33,14 @@ type refusal struct {
 func (r *refusal) Error() string { return r.text }
 func (r *refusal) Unwrap() error { return r.kind }
 
+// Hint says who is to upgrade, for another version.
+func (r *refusal) Hint() string {
+	if r.kind == ErrVersion {
+		return "a program of another version wrote it: upgrade the older of the two"
+	}
+	return ""
+}
+
 func refuse(kind error, format string, args ...any) error {
 	return &refusal{kind, "bundle: " + fmt.Sprintf(format, args...)}
 }

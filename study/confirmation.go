@@ -44,11 +44,8 @@ func DecodeConfirmation(b []byte) (*Confirmation, error) {
 		return nil, fmt.Errorf("study: a confirmation has %d bytes, at most %d are read", len(b), MaxConfirmationBytes)
 	}
 	c := new(Confirmation)
-	if err := DecodeCanonical(b, c); err != nil {
-		return nil, fmt.Errorf("study: confirmation: %w", err)
-	}
-	if c.Format != 1 {
-		return nil, fmt.Errorf("study: confirmation has format %d, this program reads format 1", c.Format)
+	if err := decodeFormat(b, "confirmation", c, &c.Format); err != nil {
+		return nil, err
 	}
 	return c, nil
 }

@@ -242,7 +242,7 @@ func DecodeContract(b []byte) (*Contract, error) {
 		return nil, fmt.Errorf("study: contract.json: %w", err)
 	}
 	if version.Format != ContractFormat {
-		return nil, fmt.Errorf("study: contract.json has format %d, this program reads format %d", version.Format, ContractFormat)
+		return nil, &FormatError{What: "study: contract.json", Theirs: version.Format, Newest: ContractFormat}
 	}
 	c := new(Contract)
 	if err := decodeStrict(b, c); err != nil {

@@ -98,11 +98,8 @@ func DecodeStatement(b []byte) (*Statement, error) {
 		return nil, fmt.Errorf("study: an identity statement has %d bytes, at most %d are read", len(b), MaxStatementBytes)
 	}
 	s := new(Statement)
-	if err := DecodeCanonical(b, s); err != nil {
-		return nil, fmt.Errorf("study: identity statement: %w", err)
-	}
-	if s.Format != 1 {
-		return nil, fmt.Errorf("study: identity statement has format %d, this program reads format 1", s.Format)
+	if err := decodeFormat(b, "identity statement", s, &s.Format); err != nil {
+		return nil, err
 	}
 	if s.Role != RoleParty && s.Role != RoleAnalyst {
 		return nil, fmt.Errorf("study: identity statement: role is %q, must be party or analyst", s.Role)
@@ -334,7 +331,7 @@ func DecodeIdentity(b secret.Bytes) (*Identity, error) {
 		return nil, broken("it is not complete JSON")
 	}
 	if f.Format != 1 {
-		return nil, fmt.Errorf("study: the identity file has format %d, this program reads format 1", f.Format)
+		return nil, &FormatError{What: "study: the identity file", Theirs: f.Format, Newest: 1}
 	}
 	stated, err := DecodeStatement(f.Statement)
 	if err != nil {

@@ -34,11 +34,8 @@ func DecodeOutcome(b []byte) (*Outcome, error) {
 		return nil, fmt.Errorf("study: an outcome has %d bytes, at most %d are read", len(b), MaxOutcomeBytes)
 	}
 	o := new(Outcome)
-	if err := DecodeCanonical(b, o); err != nil {
-		return nil, fmt.Errorf("study: outcome: %w", err)
-	}
-	if o.Format != 1 {
-		return nil, fmt.Errorf("study: outcome has format %d, this program reads format 1", o.Format)
+	if err := decodeFormat(b, "outcome", o, &o.Format); err != nil {
+		return nil, err
 	}
 	return o, nil
 }

@@ -18,11 +18,8 @@ type Receipt struct {
 	Manifest   Hash `json:"manifest"`
 	Ciphertext Hash `json:"ciphertext"`
 	// Received is the analyst's clock, in UTC and whole seconds.
-	Received time.Time `json:"received"`
-	// Heads are the analyst's audit head, which counts this bundle, and the
-	// sender's that came with it.
-	Heads     *Heads `json:"heads,omitempty"`
-	Signature []byte `json:"signature,omitempty"`
+	Received  time.Time `json:"received"`
+	Signature []byte    `json:"signature,omitempty"`
 }
 
 // Sign signs the receipt as the analyst.
@@ -48,13 +45,7 @@ func DecodeReceipt(b []byte, analyst *Statement) (*Receipt, error) {
 		return nil, fmt.Errorf("study: a receipt has %d bytes, at most %d are read", len(b), MaxReceiptBytes)
 	}
 	r := new(Receipt)
-	if err := DecodeCanonical(b, r); err != nil {
-		return nil, fmt.Errorf("study: receipt: %w", err)
-	}
-	if r.Format != 1 {
-		return nil, fmt.Errorf("study: receipt has format %d, this program reads format 1", r.Format)
-	}
-	if err := r.Heads.Check(); err != nil {
+	if err := decodeFormat(b, "receipt", r, &r.Format); err != nil {
 		return nil, err
 	}
 	return r, Verify(analyst.SigningKey, SignReceipt, r.signedPart(), r.Signature)

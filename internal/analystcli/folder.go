@@ -73,7 +73,7 @@ func (f *folder) config() (config, error) {
 		return cfg, fmt.Errorf("%s: %w", f.path("config.json"), err)
 	}
 	if cfg.Format != 1 {
-		return cfg, fmt.Errorf("%s has format %d, this program reads format 1", f.path("config.json"), cfg.Format)
+		return cfg, &study.FormatError{What: f.path("config.json"), Theirs: cfg.Format, Newest: 1}
 	}
 	return cfg, nil
 }

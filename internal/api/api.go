@@ -132,6 +132,7 @@ const (
 	CodeNotYet     = "not_yet"     // the study is not that far
 	CodeRefused    = "refused"     // a bundle or a confirmation does not verify
 	CodeTooLarge   = "too_large"   // more bytes than the contract allows
+	CodeVersion    = "version"     // the two programs are more than one version apart
 	CodeInternal   = "internal"    // the server's own trouble; its log knows more
 )
 

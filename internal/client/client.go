@@ -14,7 +14,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"concord/internal/api"
@@ -38,6 +40,21 @@ type Client struct {
 	base  string
 	study study.Hash
 	http  *http.Client
+	// server is the version of the API that the server's last answer named, 0
+	// before the first.
+	server atomic.Int64
+}
+
+// ServerVersion is the version of the API that the server speaks, 0 before its
+// first answer.
+func (c *Client) ServerVersion() int { return int(c.server.Load()) }
+
+// speaks is the version in which this client speaks: its own, or an older server's.
+func (c *Client) speaks() int {
+	if v := c.ServerVersion(); v > 0 {
+		return max(api.Oldest, min(v, api.Version))
+	}
+	return api.Version
 }
 
 // Refusal is the server's answer when it does not do what it was asked.
@@ -278,6 +295,7 @@ func (c *Client) do(ctx context.Context, method, path, mediaType string, body io
 		cancel(nil)
 		return nil, err
 	}
+	req.Header.Set(api.HeaderVersion, strconv.Itoa(c.speaks()))
 	if body != nil {
 		req.ContentLength = size
 		req.Header.Set("Content-Type", mediaType)
@@ -288,6 +306,12 @@ func (c *Client) do(ctx context.Context, method, path, mediaType string, body io
 		return nil, &Unreachable{req.URL.Host, rootCause(err)}
 	}
 	answered := newIdleBody(resp.Body, ctx, cancel)
+	server, versionErr := api.CheckAnswer(resp.Header)
+	c.server.Store(int64(server))
+	if versionErr != nil && resp.StatusCode == http.StatusOK {
+		answered.Close()
+		return nil, versionErr
+	}
 	if resp.StatusCode == http.StatusOK {
 		return answered, nil
 	}

@@ -36,7 +36,12 @@ func forbidden(format string, args ...any) error {
 }
 
 func refused(err error) error {
-	return &problem{http.StatusUnprocessableEntity, api.CodeRefused, err.Error(), "", nil}
+	hint := ""
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		hint = h.Hint()
+	}
+	return &problem{http.StatusUnprocessableEntity, api.CodeRefused, err.Error(), hint, nil}
 }
 
 func notYet(format string, args ...any) error {
@@ -62,7 +67,9 @@ func (s *Server) wrap(h handler) http.Handler {
 					err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 				}
 			}()
-			err = h(w, r)
+			if err = checkVersion(w, r); err == nil {
+				err = h(w, r)
+			}
 		}()
 		log := s.log.With("method", r.Method, "path", r.URL.Path, "seconds", time.Since(started).Seconds())
 		if err == nil {

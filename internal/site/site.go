@@ -227,7 +227,7 @@ func (s *Site) Connection() (Connection, error) {
 		return c, fmt.Errorf("%s: %w", s.path(connectionFile), err)
 	}
 	if c.Format != 1 {
-		return c, fmt.Errorf("%s has format %d, this program reads format 1", s.path(connectionFile), c.Format)
+		return c, &study.FormatError{What: s.path(connectionFile), Theirs: c.Format, Newest: 1}
 	}
 	return c, nil
 }
