@@ -20,7 +20,11 @@ type Envelope struct {
 	// Ciphertext is the SHA-256 of the payload and Size its bytes.
 	Ciphertext study.Hash `json:"ciphertext"`
 	Size       int64      `json:"size"`
-	Signature  []byte     `json:"signature,omitempty"`
+	// Heads are the sender's audit head when it sealed, and the newest of the
+	// analyst's (in results: of the recipient's) that it held. They stand out here
+	// so that who relays a bundle holds them too.
+	Heads     *study.Heads `json:"heads,omitempty"`
+	Signature []byte       `json:"signature,omitempty"`
 }
 
 // Line returns the envelope's one encoding, with the line feed.
@@ -85,6 +89,9 @@ func (e *Envelope) check() error {
 	}
 	if e.Size <= 0 {
 		return refuse(ErrDamaged, "envelope: size is %d, must be positive", e.Size)
+	}
+	if err := e.Heads.Check(); err != nil {
+		return refuse(ErrDamaged, "envelope: %v", err)
 	}
 	if e.Manifest.IsZero() || e.Ciphertext.IsZero() {
 		return refuse(ErrDamaged, "envelope: manifest or ciphertext is not set")

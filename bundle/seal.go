@@ -24,6 +24,8 @@ type Sealing struct {
 	Approval *Approval
 	// Approver is the key that must have approved; nil means the sender's own.
 	Approver ed25519.PublicKey
+	// Heads stand on the envelope line; nil for none.
+	Heads *study.Heads
 }
 
 // Seal writes the bundle to w from its present position on, signed with the
@@ -67,7 +69,7 @@ func Seal(w io.WriteSeeker, s Sealing, key ed25519.PrivateKey, recipients ...age
 		FromBytes(approvalName, s.Approval.Encode()))
 	_, plain := layOut(z.entries)
 
-	e := &Envelope{Header: m.Header, Manifest: id, Signature: make([]byte, ed25519.SignatureSize)}
+	e := &Envelope{Header: m.Header, Manifest: id, Heads: s.Heads, Signature: make([]byte, ed25519.SignatureSize)}
 	start, err := w.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return nil, err

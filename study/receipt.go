@@ -18,8 +18,11 @@ type Receipt struct {
 	Manifest   Hash `json:"manifest"`
 	Ciphertext Hash `json:"ciphertext"`
 	// Received is the analyst's clock, in UTC and whole seconds.
-	Received  time.Time `json:"received"`
-	Signature []byte    `json:"signature,omitempty"`
+	Received time.Time `json:"received"`
+	// Heads are the analyst's audit head, which counts this bundle, and the
+	// sender's that came with it.
+	Heads     *Heads `json:"heads,omitempty"`
+	Signature []byte `json:"signature,omitempty"`
 }
 
 // Sign signs the receipt as the analyst.
@@ -46,6 +49,9 @@ func DecodeReceipt(b []byte, analyst *Statement) (*Receipt, error) {
 	}
 	r := new(Receipt)
 	if err := decodeFormat(b, "receipt", r, &r.Format); err != nil {
+		return nil, err
+	}
+	if err := r.Heads.Check(); err != nil {
 		return nil, err
 	}
 	return r, Verify(analyst.SigningKey, SignReceipt, r.signedPart(), r.Signature)

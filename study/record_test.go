@@ -2,6 +2,7 @@ package study_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,4 +83,53 @@ func FuzzDecodeOutcome(f *testing.F) {
 			t.Fatalf("accepted another spelling: %v", err)
 		}
 	})
+}
+
+func TestWitness(t *testing.T) {
+	analyst := identity(t, study.RoleAnalyst, "Analyst")
+	own, seen := study.Head{Number: 7, Hash: study.Hash{1}}, study.Head{Number: 3, Hash: study.Hash{2}}
+	w := &study.Witness{
+		Format: 1, Study: study.Hash{1}, By: analyst.Statement.Fingerprint(), To: study.Hash{3}, Heads: *study.NewHeads(own, seen),
+		Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	}
+	w.Sign(analyst)
+	got, err := study.DecodeWitness(w.Encode(), analyst.Statement)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(w, got); diff != "" {
+		t.Error(diff)
+	}
+	_, err = study.DecodeWitness(w.Encode(), identity(t, study.RoleAnalyst, "Analyst").Statement)
+	wantProblem(t, "another analyst", err, "expected")
+	forged := *w
+	forged.Heads.Own = &study.Head{Number: 6, Hash: study.Hash{1}}
+	_, err = study.DecodeWitness(forged.Encode(), analyst.Statement)
+	wantProblem(t, "another head", err, "witness signature does not verify")
+	forged.Heads = study.Heads{}
+	_, err = study.DecodeWitness(forged.Encode(), analyst.Statement)
+	wantProblem(t, "no head", err, "given and empty")
+}
+
+// TestReceiptHeads: heads are signed with the receipt, one without them stays
+// what it was, and heads that no log has are refused.
+func TestReceiptHeads(t *testing.T) {
+	analyst := identity(t, study.RoleAnalyst, "Analyst")
+	if b := string(receipt(analyst).Encode()); strings.Contains(b, "heads") {
+		t.Errorf("a receipt without heads says %s", b)
+	}
+	r := receipt(analyst)
+	r.Heads = study.NewHeads(study.Head{Number: 7, Hash: study.Hash{1}}, study.Head{})
+	r.Sign(analyst)
+	got, err := study.DecodeReceipt(r.Encode(), analyst.Statement)
+	if err != nil || got.Heads.Own.Number != 7 || got.Heads.Seen != nil {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	r.Heads.Own.Number = 8
+	_, err = study.DecodeReceipt(r.Encode(), analyst.Statement)
+	wantProblem(t, "another head", err, "receipt signature does not verify")
+	r.Heads.Own.Number = 0
+	r.Sign(analyst)
+	_, err = study.DecodeReceipt(r.Encode(), analyst.Statement)
+	wantProblem(t, "number 0", err, "audit head has number 0")
 }

@@ -16,6 +16,8 @@ const (
 	SignReceipt      = "receipt"      // the analyst's word that a bundle is stored
 	SignRequest      = "request"      // a party's request, where TLS does not say who asks
 	SignAnswer       = "answer"       // the analyst's answer to one request
+	SignAudit        = "audit"        // an entry of an audit log
+	SignWitness      = "witness"      // a participant's word on another's audit log
 )
 
 // Sign signs b for one purpose:

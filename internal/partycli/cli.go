@@ -15,6 +15,7 @@ import (
 
 	"concord/internal/cli"
 	"concord/internal/client"
+	"concord/internal/post"
 	"concord/internal/site"
 	"concord/study"
 )
@@ -172,7 +173,7 @@ func (v *visit) needRoster() error {
 }
 
 // dial connects to the server that the site joined.
-func (v *visit) dial() (*client.Client, error) {
+func (v *visit) dial() (post.Post, error) {
 	return client.Connect(v.address, v.study, v.id.TLSKey(), v.analyst)
 }
 

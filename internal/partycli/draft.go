@@ -18,6 +18,7 @@ import (
 	"concord/internal/cli"
 	"concord/internal/client"
 	"concord/internal/durable"
+	"concord/internal/post"
 	"concord/study"
 )
 
@@ -194,7 +195,7 @@ func recipientKeys(recipients []*study.Statement) ([]age.Recipient, error) {
 }
 
 // sendOutbox uploads the sealed bundle of one kind and keeps the receipt.
-func (v *visit) sendOutbox(ctx context.Context, c *client.Client, kind string) (int64, error) {
+func (v *visit) sendOutbox(ctx context.Context, c post.Post, kind string) (int64, error) {
 	path := v.site.Outbox(kind)
 	info, err := os.Stat(path)
 	if err != nil {

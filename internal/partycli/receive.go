@@ -13,8 +13,8 @@ import (
 	"concord/bundle"
 	"concord/internal/api"
 	"concord/internal/cli"
-	"concord/internal/client"
 	"concord/internal/npy"
+	"concord/internal/post"
 	"concord/internal/site"
 	"concord/onnx"
 	"concord/party"
@@ -51,7 +51,7 @@ allow-listed operators, model.onnx. No foreign code runs here.`,
 	}
 }
 
-func (p *program) fetchResult(ctx context.Context, v *visit, c *client.Client) error {
+func (p *program) fetchResult(ctx context.Context, v *visit, c post.Post) error {
 	if raw, err := v.site.Model(); err == nil && sound(raw) {
 		p.printf("the model is here: %s\nnext: concord predict new.csv\n", v.site.Path(site.ModelFile))
 		return nil
@@ -99,7 +99,7 @@ func sound(raw []byte) bool {
 }
 
 // notReleased says why there is no result yet.
-func (p *program) notReleased(ctx context.Context, v *visit, c *client.Client) error {
+func (p *program) notReleased(ctx context.Context, v *visit, c post.Post) error {
 	st, err := c.Status(ctx)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 
 	"concord/internal/api"
 	"concord/internal/cli"
-	"concord/internal/client"
+	"concord/internal/post"
 	"concord/study"
 )
 
@@ -90,7 +90,7 @@ func (v *visit) fetchRoster(ctx context.Context) (*study.Roster, error) {
 	return roster, err
 }
 
-func (v *visit) fetchRosterFrom(ctx context.Context, c *client.Client) (*study.Roster, api.Roster, error) {
+func (v *visit) fetchRosterFrom(ctx context.Context, c post.Post) (*study.Roster, api.Roster, error) {
 	answer, err := c.Roster(ctx)
 	if err != nil {
 		return nil, answer, err

@@ -11,7 +11,7 @@ import (
 
 	"concord/bundle"
 	"concord/internal/cli"
-	"concord/internal/client"
+	"concord/internal/post"
 	"concord/study"
 )
 
@@ -43,7 +43,7 @@ func (p *program) sendCommand() *cobra.Command {
 	}
 }
 
-func (p *program) sendContribution(ctx context.Context, v *visit, c *client.Client) error {
+func (p *program) sendContribution(ctx context.Context, v *visit, c post.Post) error {
 	if !v.site.Has("outbox", bundle.KindContribution+".bundle") {
 		m, _, err := v.loadDraft(bundle.KindContribution)
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 	"concord/bundle"
 	"concord/internal/api"
 	"concord/internal/cli"
-	"concord/internal/client"
 	"concord/internal/durable"
+	"concord/internal/post"
 	"concord/internal/site"
 	"concord/secret"
 	"concord/study"
@@ -107,7 +107,7 @@ func (p *program) draftSetup(v *visit, key ed25519.PrivateKey) error {
 }
 
 // setup sends this site's share and derives the seed once all shares are in.
-func (p *program) setup(ctx context.Context, v *visit, c *client.Client) error {
+func (p *program) setup(ctx context.Context, v *visit, c post.Post) error {
 	if !v.site.Sent(bundle.KindSetup) {
 		if err := v.sendConfirmation(ctx); err != nil {
 			return err
@@ -151,7 +151,7 @@ func (p *program) setup(ctx context.Context, v *visit, c *client.Client) error {
 
 // checkConfirmations makes sure that every other party confirmed this very
 // roster and contract.
-func (p *program) checkConfirmations(ctx context.Context, v *visit, c *client.Client) error {
+func (p *program) checkConfirmations(ctx context.Context, v *visit, c post.Post) error {
 	_, answer, err := v.fetchRosterFrom(ctx, c)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (p *program) checkConfirmations(ctx context.Context, v *visit, c *client.Cl
 }
 
 // collectShares fetches and opens every other party's setup bundle.
-func (p *program) collectShares(ctx context.Context, v *visit, c *client.Client) ([]anchor.Share, error) {
+func (p *program) collectShares(ctx context.Context, v *visit, c post.Post) ([]anchor.Share, error) {
 	if _, _, err := v.loadDraft(bundle.KindSetup); err != nil { // compares it with what was sealed
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (p *program) collectShares(ctx context.Context, v *visit, c *client.Client)
 	return shares, nil
 }
 
-func (v *visit) openShare(ctx context.Context, c *client.Client, from *study.Statement, info api.BundleInfo) (secret.Bytes, error) {
+func (v *visit) openShare(ctx context.Context, c post.Post, from *study.Statement, info api.BundleInfo) (secret.Bytes, error) {
 	r, closeFile, err := v.fetch(ctx, c, from, info, api.SetupBytes(v.contract))
 	if err != nil {
 		return secret.Bytes{}, err
@@ -241,7 +241,7 @@ func (v *visit) openShare(ctx context.Context, c *client.Client, from *study.Sta
 
 // fetch copies a bundle into the inbox and opens it: every signature and hash
 // is checked before it returns.
-func (v *visit) fetch(ctx context.Context, c *client.Client, from *study.Statement, info api.BundleInfo, limit int64) (*bundle.Reader, func() error, error) {
+func (v *visit) fetch(ctx context.Context, c post.Post, from *study.Statement, info api.BundleInfo, limit int64) (*bundle.Reader, func() error, error) {
 	path := v.site.Inbox(info.Kind, from.Fingerprint())
 	err := durable.Write(path, draftPerm, func(f *os.File) error {
 		_, err := c.Fetch(ctx, info.Manifest, f, limit)

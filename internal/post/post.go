@@ -1,0 +1,34 @@
+// Package post is how a site exchanges with the analyst, whatever carries it: the
+// operations that commands need, of which package client has one implementation,
+// over the network.
+package post
+
+import (
+	"context"
+	"io"
+
+	"concord/internal/api"
+	"concord/internal/client"
+	"concord/study"
+)
+
+// Post reaches the analyst for one site that has joined. What it returns has the form
+// that the API has; whoever asks verifies signatures and hashes.
+type Post interface {
+	// Roster says who has joined and who has confirmed.
+	Roster(ctx context.Context) (api.Roster, error)
+	// Confirm hands over this site's confirmation, any number of times.
+	Confirm(ctx context.Context, c *study.Confirmation) error
+	// Status says how far the study is.
+	Status(ctx context.Context) (api.Status, error)
+	// Bundles lists what waits for this site.
+	Bundles(ctx context.Context) ([]api.BundleInfo, error)
+	// Send hands over the sealed bundle in a file and returns the analyst's receipt.
+	Send(ctx context.Context, path string) (receipt []byte, err error)
+	// Fetch copies a bundle of the list to w, at most limit bytes.
+	Fetch(ctx context.Context, manifest study.Hash, w io.Writer, limit int64) (int64, error)
+	// Close gives up what the post holds open.
+	Close()
+}
+
+var _ Post = (*client.Client)(nil)
