@@ -58,6 +58,7 @@ func TestSessions(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"freeport": freePort,
 			"until":    until,
+			"reach":    reach,
 			"status":   status,
 			"invite":   invite,
 			"output":   output,
@@ -115,6 +116,22 @@ func until(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		if time.Since(begun) > time.Minute {
 			ts.Fatalf("%v: still waiting after a minute", args)
+		}
+	}
+}
+
+// reach N COMMAND... repeats a command while it cannot reach the server, for a
+// minute, and checks its exit status then.
+func reach(ts *testscript.TestScript, _ bool, args []string) {
+	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		_, stderr, code := run(ts, args[1:])
+		switch {
+		case fmt.Sprint(code) == args[0]:
+			return
+		case !strings.Contains(stderr, "does not answer"):
+			ts.Fatalf("%v: exit status %d, want %s", args[1:], code, args[0])
+		case time.Since(begun) > time.Minute:
+			ts.Fatalf("%v: no answer after a minute", args)
 		}
 	}
 }

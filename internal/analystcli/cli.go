@@ -52,11 +52,12 @@ trains when every contribution is there, and seals the result to each party.
   concordd study create study.yaml
   concordd invite --for "North hospital"        one line for each party
   concordd serve
+  concordd admit                                who asks to be let in; admit NAME lets in
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 waiting for others.`,
 	}
 	root.PersistentFlags().StringVar(&p.dir, "dir", envOr("CONCORDD_DIR", "concord-analyst"), "the analyst's folder (also CONCORDD_DIR)")
-	root.AddCommand(p.initCommand(), p.studyCommand(), p.inviteCommand(), p.serveCommand(), p.statusCommand())
+	root.AddCommand(p.initCommand(), p.studyCommand(), p.inviteCommand(), p.admitCommand(), p.turnAwayCommand(), p.serveCommand(), p.statusCommand())
 	return root
 }
 

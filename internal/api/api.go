@@ -63,6 +63,8 @@ type JoinRequest struct {
 // JoinResponse gives the contract, whose SHA-256 the invite names.
 type JoinResponse struct {
 	Contract []byte `json:"contract"`
+	// Asks is true while the party awaits the analyst's word.
+	Asks bool `json:"asks,omitempty"`
 }
 
 // Roster answers GET PathRoster.
@@ -74,6 +76,16 @@ type Roster struct {
 	Statements [][]byte `json:"statements"`
 	// Confirmations are those received so far for this roster's epoch.
 	Confirmations [][]byte `json:"confirmations"`
+	// Analyst is the analyst's confirmation of this roster's epoch, once it is closed.
+	Analyst []byte `json:"analyst,omitempty"`
+	// Asking are those who have joined and await the analyst's word.
+	Asking []Asking `json:"asking,omitempty"`
+}
+
+// Asking is a party that awaits the analyst's word.
+type Asking struct {
+	Name        string     `json:"name"`
+	Fingerprint study.Hash `json:"fingerprint"`
 }
 
 // State is how far a study is.
@@ -127,6 +139,7 @@ type Error struct {
 const (
 	CodeBadRequest = "bad_request" // the message is not one the server reads
 	CodeForbidden  = "forbidden"   // the connection's key is not a member's, or the invite is not good
+	CodeAsks       = "asks"        // the party has joined and awaits the analyst's word
 	CodeNotFound   = "not_found"   // no such study or bundle
 	CodeConflict   = "conflict"    // something else is already stored in its place
 	CodeNotYet     = "not_yet"     // the study is not that far

@@ -167,17 +167,18 @@ func connect(address string, hash study.Hash, own *ecdsa.PrivateKey, accept func
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Join sends the party's statement and the invite's secret and returns the
-// contract, whose SHA-256 is the one that the invite names.
-func (c *Client) Join(ctx context.Context, secret, statement []byte) ([]byte, error) {
+// contract, whose SHA-256 is the one that the invite names. Asks is true while the
+// party awaits the analyst's word.
+func (c *Client) Join(ctx context.Context, secret, statement []byte) (contract []byte, asks bool, err error) {
 	var answer api.JoinResponse
-	err := c.sendJSON(ctx, http.MethodPost, api.Path(api.PathJoin, c.study), api.JoinRequest{Secret: secret, Statement: statement}, study.MaxContractBytes*2, &answer)
+	err = c.sendJSON(ctx, http.MethodPost, api.Path(api.PathJoin, c.study), api.JoinRequest{Secret: secret, Statement: statement}, study.MaxContractBytes*2, &answer)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if study.HashOf(answer.Contract) != c.study {
-		return nil, errors.New("the server sent another contract than the invite names")
+		return nil, false, errors.New("the server sent another contract than the invite names")
 	}
-	return answer.Contract, nil
+	return answer.Contract, answer.Asks, nil
 }
 
 // Roster returns who has joined and who has confirmed.
@@ -320,6 +321,9 @@ func (c *Client) do(ctx context.Context, method, path, mediaType string, body io
 	var answer api.Error
 	if err != nil || json.Unmarshal(b, &answer) != nil || answer.Message == "" {
 		return nil, fmt.Errorf("the server answers %s in words of its own; is a proxy between?", resp.Status)
+	}
+	if answer.Code == api.CodeAsks {
+		return nil, &cli.Waiting{For: "the analyst to admit this site"}
 	}
 	return nil, &Refusal{resp.StatusCode, answer.Code, cli.Printable(answer.Message), cli.Printable(answer.Hint)}
 }

@@ -191,7 +191,7 @@ func (d *demo) study(ctx context.Context) error {
 	}
 	invites := make([]string, d.Parties)
 	for i := range invites {
-		line, err := concordd(nil, "invite", "--for", hospitals[i])
+		line, err := concordd(nil, "invite", "--admit", "--for", hospitals[i])
 		if err != nil {
 			return errors.Join(err, ln.Close())
 		}

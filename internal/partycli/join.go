@@ -19,7 +19,10 @@ func (p *program) joinCommand() *cobra.Command {
 		Short: "Make this site's keys and join a study",
 		Long: `Makes this site's keys, connects to the server that the invite names, checks that
 it is the analyst's, and sends this site's identity statement: its name and
-public keys. No data leaves. The contract comes back and is shown.`,
+public keys. No data leaves. The contract comes back and is shown.
+
+The analyst then lets this site in (concordd admit). Until then the exit status is
+3; the same command again asks whether that has happened.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.join(cmd.Context(), args[0], name, approver) },
 	}
@@ -74,7 +77,7 @@ func (p *program) join(ctx context.Context, line, name, approver string) error {
 	if err := s.PutTried(); err != nil {
 		return err
 	}
-	raw, err := c.Join(ctx, invite.Secret.Reveal(), id.Statement.Encode())
+	raw, asks, err := c.Join(ctx, invite.Secret.Reveal(), id.Statement.Encode())
 	if err != nil {
 		return err
 	}
@@ -86,7 +89,12 @@ func (p *program) join(ctx context.Context, line, name, approver string) error {
 	if err := s.PutJoined(conn, analyst, raw); err != nil {
 		return err
 	}
-	p.printf("%s\n\njoined as %q, fingerprint %s\n", study.Describe(contract), name, id.Statement.Fingerprint().Short())
+	p.printf("%s\n\n", study.Describe(contract))
+	if asks {
+		p.printf("asked to join as %q, fingerprint %s; no data has left\n", name, id.Statement.Fingerprint().Short())
+		return &cli.Waiting{For: "the analyst to admit this site"}
+	}
+	p.printf("joined as %q, fingerprint %s\n", name, id.Statement.Fingerprint().Short())
 	p.printf("no data has left; next: concord roster, when everybody has joined\n")
 	return nil
 }

@@ -96,7 +96,7 @@ func (v *visit) fetchRosterFrom(ctx context.Context, c post.Post) (*study.Roster
 		return nil, answer, err
 	}
 	if !answer.Closed {
-		return nil, answer, &cli.Waiting{For: fmt.Sprintf("%d of %d parties to join", v.contract.Parties-(len(answer.Statements)-1), v.contract.Parties)}
+		return nil, answer, &cli.Waiting{For: fmt.Sprintf("%d of %d parties to join%s", v.contract.Parties-(len(answer.Statements)-1), v.contract.Parties, asking(answer))}
 	}
 	if answer.Number != 1 {
 		return nil, answer, fmt.Errorf("the server's roster has number %d; this program knows the first roster of a study only", answer.Number)
@@ -119,7 +119,40 @@ func (v *visit) fetchRosterFrom(ctx context.Context, c post.Post) (*study.Roster
 	if roster.Analyst().Fingerprint() != v.analyst.Fingerprint() {
 		return nil, answer, cli.WithHint(errors.New("the server's roster names another analyst than the invite"), "do not go on: tell the other parties and the analyst")
 	}
+	if err := v.checkAnalyst(roster, answer); err != nil {
+		return nil, answer, err
+	}
 	return roster, answer, nil
+}
+
+// checkAnalyst makes sure that the analyst too has signed contract and roster.
+func (v *visit) checkAnalyst(roster *study.Roster, answer api.Roster) error {
+	if answer.Analyst == nil {
+		return cli.WithHint(errors.New("the analyst has not signed this contract and roster"), "ask the analyst for the present version of concordd, which signs them")
+	}
+	c, err := study.DecodeConfirmation(answer.Analyst)
+	if err == nil && c.Party != v.analyst.Fingerprint() {
+		err = errors.New("it is another's")
+	}
+	if err == nil {
+		err = c.Check(roster, v.study)
+	}
+	if err != nil {
+		return cli.WithHint(fmt.Errorf("the analyst's signature over contract and roster: %w", err), "do not go on: tell the other parties and the analyst")
+	}
+	return nil
+}
+
+// asking names who has joined and awaits the analyst's word.
+func asking(answer api.Roster) string {
+	if len(answer.Asking) == 0 {
+		return ""
+	}
+	var names []string
+	for _, a := range answer.Asking {
+		names = append(names, fmt.Sprintf("%q (%s)", a.Name, a.Fingerprint.Short()))
+	}
+	return ", and the analyst to admit " + strings.Join(names, ", ")
 }
 
 func (p *program) confirmRoster(ctx context.Context, typed, keyFile string) error {

@@ -53,7 +53,19 @@ func TestRosterNumber(t *testing.T) {
 			statements = append(statements, req.Statement)
 			answer(w, api.JoinResponse{Contract: contract})
 		default:
-			answer(w, api.Roster{Number: number, Closed: true, Statements: statements})
+			var members []*study.Statement
+			for _, b := range statements {
+				m, err := study.DecodeStatement(b)
+				if err != nil {
+					t.Error(err)
+				}
+				members = append(members, m)
+			}
+			roster, err := study.NewRoster(c, number, members)
+			if err != nil {
+				t.Error(err)
+			}
+			answer(w, api.Roster{Number: number, Closed: true, Statements: statements, Analyst: study.Confirm(analyst, hash, roster.Epoch(hash)).Encode()})
 		}
 	}))
 	if srv.TLS, err = pinned.Server(analyst.TLSKey()); err != nil {

@@ -105,6 +105,8 @@ func toProblem(err error) *problem {
 		return &problem{http.StatusNotFound, api.CodeNotFound, "no such study or bundle", "", nil}
 	case errors.Is(err, store.ErrInvite):
 		return &problem{http.StatusForbidden, api.CodeForbidden, store.ErrInvite.Error(), "ask the analyst for a new invite", nil}
+	case errors.Is(err, store.ErrTurnedAway):
+		return &problem{http.StatusForbidden, api.CodeForbidden, store.ErrTurnedAway.Error(), "ask the analyst", nil}
 	case errors.Is(err, store.ErrClosed):
 		return &problem{http.StatusConflict, api.CodeConflict, "as many parties have joined as the contract says", "ask the analyst", nil}
 	case errors.Is(err, store.ErrConflict):

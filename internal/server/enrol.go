@@ -8,25 +8,45 @@ import (
 )
 
 // Join takes a party into the roster that holds an unused invite, and returns the
-// contract. Whoever calls it has made sure that the statement is its sender's own.
-// Joining again with the same invite changes nothing.
-func (s *Server) Join(ctx context.Context, hash study.Hash, secret []byte, statement *study.Statement) (contract []byte, err error) {
+// contract; asks is true while the party awaits the analyst's word. Whoever calls it has
+// made sure that the statement is its sender's own. Joining again with the same
+// invite changes nothing.
+func (s *Server) Join(ctx context.Context, hash study.Hash, secret []byte, statement *study.Statement) (contract []byte, asks bool, err error) {
 	if statement.Role != study.RoleParty {
-		return nil, forbidden("the statement is an %s's; only parties join", statement.Role)
+		return nil, false, forbidden("the statement is an %s's; only parties join", statement.Role)
 	}
 	st, err := s.store.Study(ctx, hash)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	c, err := s.contract(st)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if err := s.store.Join(ctx, hash, study.HashOf(secret), statement, s.id.Statement, c.Parties); err != nil {
-		return nil, err
+	admitted, err := s.store.Join(ctx, hash, study.HashOf(secret), statement, s.id.Statement, c.Parties)
+	if err != nil {
+		return nil, false, err
 	}
-	s.log.Info("joined", "study", hash.Short(), "party", statement.Name, "fingerprint", statement.Fingerprint().Short())
-	return st.Contract, nil
+	s.log.Info("joined", "study", hash.Short(), "party", statement.Name, "fingerprint", statement.Fingerprint().Short(), "admitted", admitted)
+	return st.Contract, !admitted, nil
+}
+
+// Admit lets a party in that asks.
+func (s *Server) Admit(ctx context.Context, hash, party study.Hash) error {
+	st, err := s.store.Study(ctx, hash)
+	if err != nil {
+		return err
+	}
+	c, err := s.contract(st)
+	if err != nil {
+		return err
+	}
+	return s.store.Admit(ctx, hash, party, c.Parties)
+}
+
+// TurnAway says no to a party that asks.
+func (s *Server) TurnAway(ctx context.Context, hash, party study.Hash) error {
+	return s.store.TurnAway(ctx, hash, party)
 }
 
 // Roster says to a party who has joined and who has confirmed.
@@ -41,6 +61,13 @@ func (s *Server) Roster(ctx context.Context, hash, party study.Hash) (api.Roster
 	}
 	for _, c := range v.confirmations {
 		answer.Confirmations = append(answer.Confirmations, c.Encode())
+	}
+	if v.roster != nil {
+		// The analyst's yes to contract and roster: whoever admitted everybody gave it.
+		answer.Analyst = study.Confirm(s.id, hash, v.epoch).Encode()
+	}
+	for _, a := range v.asking {
+		answer.Asking = append(answer.Asking, api.Asking{Name: a.Name, Fingerprint: a.Fingerprint()})
 	}
 	return answer, nil
 }

@@ -80,11 +80,11 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) error {
 	if statement.TLSKey != key {
 		return forbidden("the connection does not hold the TLS key of the statement")
 	}
-	contract, err := s.Join(r.Context(), hash, req.Secret, statement)
+	contract, asks, err := s.Join(r.Context(), hash, req.Secret, statement)
 	if err != nil {
 		return err
 	}
-	return s.ok(w, api.JoinResponse{Contract: contract})
+	return s.ok(w, api.JoinResponse{Contract: contract, Asks: asks})
 }
 
 func (s *Server) roster(w http.ResponseWriter, r *http.Request) error {

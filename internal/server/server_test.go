@@ -129,7 +129,7 @@ func (w *world) join() {
 	members := []*study.Statement{w.analyst.Statement}
 	for i := range 2 {
 		id := identity(w.t, study.RoleParty, fmt.Sprintf("Party %d", i+1))
-		if _, err := w.as(id).Join(w.t.Context(), w.secrets[i], id.Statement.Encode()); err != nil {
+		if _, _, err := w.as(id).Join(w.t.Context(), w.secrets[i], id.Statement.Encode()); err != nil {
 			w.t.Fatal(err)
 		}
 		w.parties, members = append(w.parties, id), append(members, id.Statement)
@@ -283,35 +283,35 @@ func TestJoinRefused(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	a := identity(t, study.RoleParty, "North")
-	_, err := w.as(a).Join(ctx, []byte("guess"), a.Statement.Encode())
+	_, _, err := w.as(a).Join(ctx, []byte("guess"), a.Statement.Encode())
 	wantRefusal(t, "a wrong secret", err, api.CodeForbidden, "the invite is unknown")
-	_, err = w.as(identity(t, study.RoleParty, "Thief")).Join(ctx, w.secrets[0], a.Statement.Encode())
+	_, _, err = w.as(identity(t, study.RoleParty, "Thief")).Join(ctx, w.secrets[0], a.Statement.Encode())
 	wantRefusal(t, "another's statement", err, api.CodeForbidden, "does not hold the TLS key")
 	stranger := identity(t, study.RoleAnalyst, "Second analyst")
-	_, err = w.as(stranger).Join(ctx, w.secrets[0], stranger.Statement.Encode())
+	_, _, err = w.as(stranger).Join(ctx, w.secrets[0], stranger.Statement.Encode())
 	wantRefusal(t, "an analyst", err, api.CodeForbidden, "only parties join")
-	_, err = w.as(a).Join(ctx, w.secrets[0], []byte("{}"))
+	_, _, err = w.as(a).Join(ctx, w.secrets[0], []byte("{}"))
 	wantRefusal(t, "no statement", err, api.CodeRefused, "identity statement")
 
-	if _, err := w.as(a).Join(ctx, w.secrets[0], a.Statement.Encode()); err != nil {
+	if _, _, err := w.as(a).Join(ctx, w.secrets[0], a.Statement.Encode()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.as(a).Join(ctx, w.secrets[0], a.Statement.Encode()); err != nil {
+	if _, _, err := w.as(a).Join(ctx, w.secrets[0], a.Statement.Encode()); err != nil {
 		t.Errorf("the same join again: %v", err)
 	}
 	b := identity(t, study.RoleParty, "East")
-	_, err = w.as(b).Join(ctx, w.secrets[0], b.Statement.Encode())
+	_, _, err = w.as(b).Join(ctx, w.secrets[0], b.Statement.Encode())
 	wantRefusal(t, "a used invite", err, api.CodeForbidden, "used by another party")
 	twin := identity(t, study.RoleParty, "NORTH")
-	_, err = w.as(twin).Join(ctx, w.secrets[1], twin.Statement.Encode())
+	_, _, err = w.as(twin).Join(ctx, w.secrets[1], twin.Statement.Encode())
 	wantRefusal(t, "a name that sounds the same", err, api.CodeConflict, "the same name")
-	_, err = w.as(a).Join(ctx, w.secrets[1], a.Statement.Encode())
+	_, _, err = w.as(a).Join(ctx, w.secrets[1], a.Statement.Encode())
 	wantRefusal(t, "one party with two invites", err, api.CodeConflict, "joined with another invite")
-	if _, err := w.as(b).Join(ctx, w.secrets[1], b.Statement.Encode()); err != nil {
+	if _, _, err := w.as(b).Join(ctx, w.secrets[1], b.Statement.Encode()); err != nil {
 		t.Fatal(err)
 	}
 	c := identity(t, study.RoleParty, "West")
-	_, err = w.as(c).Join(ctx, w.secrets[2], c.Statement.Encode())
+	_, _, err = w.as(c).Join(ctx, w.secrets[2], c.Statement.Encode())
 	wantRefusal(t, "a third party of two", err, api.CodeConflict, "as many parties have joined")
 	_, err = w.as(c).Roster(ctx)
 	wantRefusal(t, "a stranger asks for the roster", err, api.CodeForbidden, "belongs to no party")
@@ -453,7 +453,7 @@ func TestForeignPayload(t *testing.T) {
 func TestNotBeforeConfirming(t *testing.T) {
 	w := newWorld(t)
 	a := identity(t, study.RoleParty, "North")
-	if _, err := w.as(a).Join(t.Context(), w.secrets[0], a.Statement.Encode()); err != nil {
+	if _, _, err := w.as(a).Join(t.Context(), w.secrets[0], a.Statement.Encode()); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.as(a).Send(t.Context(), "server_test.go")

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -18,7 +19,8 @@ type view struct {
 	hash     study.Hash
 	contract *study.Contract
 	problem  string
-	members  []*study.Statement // the parties that have joined
+	members  []*study.Statement // the parties that have joined and were let in
+	asking   []*study.Statement // those that await the analyst's word
 	// roster is nil until it is closed; what follows is empty until then.
 	roster        *study.Roster
 	epoch         study.Hash
@@ -99,6 +101,9 @@ func (s *Server) read(ctx context.Context, hash study.Hash) (*view, error) {
 	if v.contract, err = s.contract(st); err != nil {
 		return nil, err
 	}
+	if v.asking, err = s.store.Asking(ctx, hash); err != nil {
+		return nil, err
+	}
 	if v.roster, v.members, err = s.closedRoster(ctx, hash, v.contract); err != nil || v.roster == nil {
 		return v, err
 	}
@@ -164,7 +169,7 @@ func (s *Server) memberByKey(ctx context.Context, hash, key study.Hash) (*study.
 			return m, nil
 		}
 	}
-	return nil, forbidden("the connection's key belongs to no party of this study")
+	return nil, s.stranger(ctx, hash, func(m *study.Statement) bool { return m.TLSKey == key }, "the connection's key belongs to")
 }
 
 // confirmed reports whether a party has confirmed the roster.
@@ -207,6 +212,9 @@ func (v *view) status() api.Status {
 	if v.roster == nil {
 		st.State = api.StateJoining
 		st.WaitingFor = []string{fmt.Sprintf("%d more to join", v.contract.Parties-len(v.members))}
+		for _, a := range v.asking {
+			st.WaitingFor = append(st.WaitingFor, fmt.Sprintf("the analyst to admit %q", a.Name))
+		}
 		return st
 	}
 	for _, step := range []struct {
@@ -242,7 +250,26 @@ func (s *Server) viewOf(ctx context.Context, hash, party study.Hash) (*view, *st
 	if m := v.people[party]; m != nil {
 		return v, m, nil
 	}
-	return nil, nil, forbidden("%s is no party of this study", party.Short())
+	return nil, nil, s.stranger(ctx, hash, func(m *study.Statement) bool { return m.Fingerprint() == party }, party.Short()+" is")
+}
+
+// stranger says why who asks is no party of a study.
+func (s *Server) stranger(ctx context.Context, hash study.Hash, is func(*study.Statement) bool, who string) error {
+	asking, err := s.store.Asking(ctx, hash)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(asking, is) {
+		return &problem{http.StatusConflict, api.CodeAsks, "the analyst has not admitted this site yet", "ask the analyst to run concordd admit", nil}
+	}
+	away, err := s.store.TurnedAway(ctx, hash)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(away, is) {
+		return store.ErrTurnedAway
+	}
+	return forbidden("%s no party of this study", who)
 }
 
 // Status says how far a study is and who is awaited.

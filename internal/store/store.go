@@ -31,6 +31,8 @@ var (
 	ErrConflict = errors.New("another one is already stored in its place")
 	// ErrInvite: the invite's secret is unknown, or another party used it.
 	ErrInvite = errors.New("the invite is unknown or was used by another party")
+	// ErrTurnedAway: the analyst said no to who asks.
+	ErrTurnedAway = errors.New("the analyst has turned this site away")
 	// ErrClosed: the roster has as many parties as the contract says.
 	ErrClosed = errors.New("the roster is closed")
 )
@@ -89,6 +91,10 @@ CREATE TABLE recipients (
 	PRIMARY KEY (study, epoch, recipient, sender, kind, round, slot),
 	FOREIGN KEY (study, epoch, sender, kind, round, slot) REFERENCES bundles
 ) STRICT;
+`, `
+-- Who joins with an invite that asks is no member before the analyst admits it.
+ALTER TABLE invites ADD COLUMN asks INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE members ADD COLUMN state TEXT NOT NULL DEFAULT 'in'; -- in, asks, away (turned away)
 `}
 
 // conflict is an ErrConflict that says what conflicts.

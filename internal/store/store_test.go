@@ -58,7 +58,7 @@ func TestJoinAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i, st := range statements {
 		wg.Go(func() {
-			switch err := s.Join(ctx, hash, study.Hash{byte(i)}, st, analyst, capacity); {
+			switch _, err := s.Join(ctx, hash, study.Hash{byte(i)}, st, analyst, capacity); {
 			case err == nil:
 				in.Add(1)
 			case errors.Is(err, store.ErrClosed):
@@ -239,8 +239,70 @@ func TestNotFound(t *testing.T) {
 	if _, err := s.Study(t.Context(), study.Hash{1}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Study = %v, want ErrNotFound", err)
 	}
-	err := s.Join(t.Context(), study.Hash{1}, study.Hash{}, statement(t, study.RoleParty, "A"), statement(t, study.RoleAnalyst, "B"), 2)
+	_, err := s.Join(t.Context(), study.Hash{1}, study.Hash{}, statement(t, study.RoleParty, "A"), statement(t, study.RoleAnalyst, "B"), 2)
 	if !errors.Is(err, store.ErrInvite) {
 		t.Errorf("Join = %v, want ErrInvite", err)
+	}
+}
+
+// TestAsking: who comes with an asking invite is no member before the analyst says so,
+// whatever is repeated, and none that was turned away comes back without another invite.
+func TestAsking(t *testing.T) {
+	s := open(t, t.TempDir())
+	ctx := t.Context()
+	hash, err := s.AddStudy(ctx, []byte("contract"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	analyst, north, east := statement(t, study.RoleAnalyst, "Analyst"), statement(t, study.RoleParty, "North"), statement(t, study.RoleParty, "East")
+	for i := range 3 {
+		if err := s.AddAskingInvite(ctx, hash, study.Hash{byte(i)}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if admitted, err := s.Join(ctx, hash, study.Hash{0}, north, analyst, 1); admitted || err != nil {
+			t.Fatalf("Join = %v, %v; want one that asks", admitted, err)
+		}
+	}
+	if _, err := s.Join(ctx, hash, study.Hash{1}, statement(t, study.RoleParty, "north"), analyst, 1); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("a second North asks: %v, want ErrConflict", err)
+	}
+	if in, err := s.Members(ctx, hash); err != nil || len(in) != 0 {
+		t.Errorf("%d members (%v) before the analyst said yes", len(in), err)
+	}
+	for range 2 {
+		if err := s.Admit(ctx, hash, north.Fingerprint(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if admitted, err := s.Join(ctx, hash, study.Hash{0}, north, analyst, 1); !admitted || err != nil {
+		t.Errorf("Join after admission = %v, %v", admitted, err)
+	}
+	if err := s.TurnAway(ctx, hash, north.Fingerprint()); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("TurnAway of a member = %v, want ErrConflict", err)
+	}
+	if _, err := s.Join(ctx, hash, study.Hash{1}, east, analyst, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Admit(ctx, hash, east.Fingerprint(), 1); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("Admit to a full roster = %v, want ErrClosed", err)
+	}
+	for range 2 {
+		if err := s.TurnAway(ctx, hash, east.Fingerprint()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Join(ctx, hash, study.Hash{1}, east, analyst, 2); !errors.Is(err, store.ErrTurnedAway) {
+		t.Errorf("Join after being turned away = %v, want ErrTurnedAway", err)
+	}
+	if err := s.Admit(ctx, hash, east.Fingerprint(), 2); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("Admit after being turned away = %v, want ErrConflict", err)
+	}
+	if admitted, err := s.Join(ctx, hash, study.Hash{2}, east, analyst, 2); admitted || err != nil {
+		t.Errorf("Join with a new invite = %v, %v; want one that asks", admitted, err)
+	}
+	if err := s.Admit(ctx, hash, study.Hash{7}, 9); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Admit of nobody = %v, want ErrNotFound", err)
 	}
 }
