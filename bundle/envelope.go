@@ -116,14 +116,20 @@ func (e *Envelope) Verify(sender ed25519.PublicKey) error {
 func (e *Envelope) CheckCiphertext(payload io.Reader) error {
 	sum := sha256.New()
 	n, err := copyUpTo(sum, io.LimitReader(payload, e.Size+1), e.Size+1)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	return e.compareCiphertext(n, study.Hash(sum.Sum(nil)))
+}
+
+// compareCiphertext compares a payload of n bytes, or of more, with the envelope.
+func (e *Envelope) compareCiphertext(n int64, sum study.Hash) error {
+	switch {
 	case n > e.Size:
 		return refuse(ErrDamaged, "the payload has more than the %d bytes that the envelope says", e.Size)
 	case n < e.Size:
 		return refuse(ErrDamaged, "the payload has %d bytes, the envelope says %d", n, e.Size)
-	case study.Hash(sum.Sum(nil)) != e.Ciphertext:
+	case sum != e.Ciphertext:
 		return refuse(ErrDamaged, "the payload's SHA-256 is not the one that the envelope says")
 	}
 	return nil

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
@@ -18,8 +19,8 @@ import (
 // compared with what it must be. Members may have most bytes in all.
 //
 // Cost: one pass in constant memory.
-func readInner(src io.ReaderAt, size, most int64) (*Reader, error) {
-	s := &scan{src: src, size: size}
+func readInner(src io.ReaderAt, size, most int64, look *inspector) (*Reader, error) {
+	s := &scan{src: src, size: size, look: look}
 	b, err := s.small(manifestName, maxManifestBytes)
 	if err != nil {
 		return nil, err
@@ -58,6 +59,7 @@ type scan struct {
 	src      io.ReaderAt
 	size, at int64
 	entries  []entry
+	look     *inspector
 }
 
 // bytes returns n bytes at the present position and moves behind them.
@@ -121,8 +123,13 @@ func (s *scan) member(want Member) error {
 		return refuse(ErrDamaged, "zip: it ends within member %q, %d bytes are missing", want.Name, want.Bytes-(s.size-s.at))
 	}
 	g := newGauge(want.Bytes)
-	content := io.NewSectionReader(s.src, s.at, want.Bytes)
-	if _, err := copyUpTo(g, content, want.Bytes); err != nil {
+	// Long reads first: see copyBytes.
+	section := bufio.NewReaderSize(io.NewSectionReader(s.src, s.at, want.Bytes), int(min(max(want.Bytes, 16), copyBytes)))
+	content := io.TeeReader(section, g)
+	if want.Sealed == nil {
+		s.look.look(want, content)
+	}
+	if _, err := copyUpTo(io.Discard, content, want.Bytes); err != nil {
 		return readError(err)
 	}
 	s.at += g.n

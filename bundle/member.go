@@ -153,12 +153,9 @@ func (r *Reader) blocks(name string) ([]Member, error) {
 
 // joined reads row blocks one below the other.
 func (r *Reader) joined(name string, blocks []Member, lim npy.Limits) (*mat.Dense, error) {
-	rows, cols := 0, 0
-	for i, m := range blocks {
-		if len(m.Shape) != 2 || m.Dtype != blocks[0].Dtype || m.Shape[1] != blocks[0].Shape[1] || m.Shape[0] == 0 || m.Shape[1] == 0 {
-			return nil, refuse(ErrDamaged, "row block %d of %q is %s %v, the first is %s %v", i, name, m.Dtype, m.Shape, blocks[0].Dtype, blocks[0].Shape)
-		}
-		rows, cols = rows+m.Shape[0], m.Shape[1]
+	rows, cols, err := joinedShape(name, blocks)
+	if err != nil {
+		return nil, err
 	}
 	if err := lim.Check(rows, cols); err != nil {
 		return nil, refuse(ErrDamaged, "row blocks of %q: %v", name, err)
@@ -174,4 +171,37 @@ func (r *Reader) joined(name string, blocks []Member, lim npy.Limits) (*mat.Dens
 		at += m.Shape[0]
 	}
 	return all, nil
+}
+
+// joinedShape is the shape of row blocks one below the other.
+func joinedShape(name string, blocks []Member) (rows, cols int, err error) {
+	for i, m := range blocks {
+		if len(m.Shape) != 2 || m.Dtype != blocks[0].Dtype || m.Shape[1] != blocks[0].Shape[1] || m.Shape[0] == 0 || m.Shape[1] == 0 {
+			return 0, 0, refuse(ErrDamaged, "row block %d of %q is %s %v, the first is %s %v", i, name, m.Dtype, m.Shape, blocks[0].Dtype, blocks[0].Shape)
+		}
+		rows, cols = rows+m.Shape[0], m.Shape[1]
+	}
+	return rows, cols, nil
+}
+
+// Shape is the shape of the matrix that [Reader.Matrix] reads, as its members were
+// found to have it; a member of one dimension is a column.
+func (r *Reader) Shape(name string) (rows, cols int, err error) {
+	blocks, err := r.blocks(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(blocks) > 0 {
+		return joinedShape(name, blocks)
+	}
+	for _, m := range r.Manifest.Members {
+		if m = m.inside(); m.Name != name+".npy" {
+			continue
+		}
+		if len(m.Shape) == 1 {
+			return m.Shape[0], 1, nil
+		}
+		return m.Shape[0], m.Shape[1], nil
+	}
+	return 0, 0, refuse(ErrDamaged, "there is no member %q", name+".npy")
 }

@@ -137,7 +137,7 @@ func (r *Reader) unsealed(m Member, in io.Reader) (io.Reader, *gauge, error) {
 }
 
 // checkInside reads every sealed member to its end.
-func (r *Reader) checkInside() error {
+func (r *Reader) checkInside(look *inspector) error {
 	for _, m := range r.Manifest.Members {
 		if m.Sealed == nil {
 			continue
@@ -146,6 +146,7 @@ func (r *Reader) checkInside() error {
 		if err != nil {
 			return err
 		}
+		look.look(m.inside(), c)
 		if _, err := copyUpTo(io.Discard, c, m.Sealed.Bytes); err != nil {
 			return err
 		}

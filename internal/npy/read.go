@@ -64,13 +64,20 @@ func ReadInts(r io.Reader, lim Limits) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.kind == 'f' {
-		return nil, fmt.Errorf("npy: dtype %q holds floats, integers are wanted", h.Dtype)
-	}
-	if len(h.Shape) == 2 && h.Shape[1] != 1 {
-		return nil, fmt.Errorf("npy: shape %s, one column is wanted", h.shape())
+	if err := oneColumnOfInts(h, d); err != nil {
+		return nil, err
 	}
 	return read(r, h, d.size, lim, d.ints)
+}
+
+func oneColumnOfInts(h Header, d dtype) error {
+	if d.kind == 'f' {
+		return fmt.Errorf("npy: dtype %q holds floats, integers are wanted", h.Dtype)
+	}
+	if len(h.Shape) == 2 && h.Shape[1] != 1 {
+		return fmt.Errorf("npy: shape %s, one column is wanted", h.shape())
+	}
+	return nil
 }
 
 // dims is the shape as a matrix.
@@ -162,13 +169,8 @@ func read[T any](r io.Reader, h Header, size int, lim Limits, decode func([]T, [
 			return nil, err
 		}
 	}
-	var one [1]byte
-	switch _, err := io.ReadFull(r, one[:]); err {
-	case io.EOF:
-		return values, nil
-	case nil:
-		return nil, fmt.Errorf("npy: shape %s needs %d bytes of data, more are there", h.shape(), h.DataBytes())
-	default:
+	if err := nothingFollows(r, h); err != nil {
 		return nil, err
 	}
+	return values, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"strings"
 
 	"concord/analyst"
 	"concord/bundle"
@@ -54,23 +55,24 @@ func checkEnvelope(v *view, party *study.Statement, env *bundle.Envelope) (store
 	}
 	return store.Bundle{
 		Study: v.hash, Epoch: v.epoch, Sender: env.Sender, Kind: env.Kind, Round: env.Round,
-		Recipients: env.Recipients, Manifest: env.Manifest,
+		Recipients: env.Recipients, Manifest: env.Manifest, File: study.HashOf(env.Line()),
 	}, nil
 }
 
-// checkBundle verifies what can be verified of a bundle that lies in a file:
-// for a contribution, which is sealed to the analyst, all of it.
-func (s *Server) checkBundle(v *view, party *study.Statement, env *bundle.Envelope, file *os.File, size int64) error {
+// checkBundle verifies what can be verified of a bundle that lies in a file: for a
+// contribution, which is sealed to the analyst, all of it. ciphertext is the
+// payload's SHA-256 as it came in. Memory does not grow with the bundle.
+func (s *Server) checkBundle(v *view, party *study.Statement, env *bundle.Envelope, file *os.File, size int64, ciphertext study.Hash) error {
 	if env.Kind == bundle.KindSetup {
-		line := int64(len(env.Line()))
-		if err := env.CheckCiphertext(io.NewSectionReader(file, line, size-line)); err != nil {
-			return refused(err)
+		if payload := size - int64(len(env.Line())); payload != env.Size || ciphertext != env.Ciphertext {
+			return refused(fmt.Errorf("the payload has %d bytes with SHA-256 %s, the envelope says %d with %s",
+				payload, ciphertext.Short(), env.Size, env.Ciphertext.Short()))
 		}
 		return nil
 	}
-	s.opening <- struct{}{} // few at a time: each is whole in memory
-	defer func() { <-s.opening }()
-	_, err := s.readContribution(v, party, file, size)
+	s.checking <- struct{}{} // few at a time: each keeps a core busy
+	defer func() { <-s.checking }()
+	err := s.checkContribution(v, party, file, size, ciphertext)
 	var own *fs.PathError
 	if err != nil && !errors.As(err, &own) {
 		return refused(err)
@@ -99,23 +101,77 @@ func checkSetup(v *view, env *bundle.Envelope) error {
 	return nil
 }
 
-// readContribution opens a contribution, checks it against the contract and
-// returns it.
-func (s *Server) readContribution(v *view, party *study.Statement, file io.ReaderAt, size int64) (analyst.Contribution, error) {
-	out := analyst.Contribution{Party: party.Name}
-	r, err := bundle.Open(file, size, bundle.Expect{
+// expectContribution is the bundle that a party's contribution must be.
+func (s *Server) expectContribution(v *view, party *study.Statement) bundle.Expect {
+	return bundle.Expect{
 		Study: v.hash, Epoch: v.epoch, Kind: bundle.KindContribution,
 		Sender: party.Fingerprint(), SenderKey: party.SigningKey, Approver: party.Approver(),
 		Recipient: s.id.Statement.Fingerprint(),
 		MaxBytes:  maxUpload(v.contract),
-	}, s.id.AgeIdentity())
+	}
+}
+
+// checkContribution opens a contribution and compares it with the contract, in the
+// same pass and without keeping any of it.
+func (s *Server) checkContribution(v *view, party *study.Statement, file io.ReaderAt, size int64, ciphertext study.Hash) error {
+	found := analyst.Inspect(v.contract, party.Name)
+	expect := s.expectContribution(v, party)
+	expect.Ciphertext = ciphertext
+	expect.Inspect = inspectMembers(v.contract, found)
+	r, err := bundle.Open(file, size, expect, s.id.AgeIdentity())
+	if err != nil {
+		return err
+	}
+	var shapes [3]analyst.Shape
+	for i, name := range []string{study.MemberX, study.MemberA, study.MemberY} {
+		if shapes[i].Rows, shapes[i].Cols, err = r.Shape(name); err != nil {
+			return err
+		}
+	}
+	return found.Verdict(shapes[0], shapes[1], shapes[2])
+}
+
+// inspectMembers hands the numbers of X, A and Y over as they are read.
+func inspectMembers(c *study.Contract, found *analyst.Inspection) func(bundle.Member, io.Reader) error {
+	rows := map[string]int64{} // above the member, where it is a block of rows
+	return func(m bundle.Member, content io.Reader) error {
+		name, _, _ := strings.Cut(m.Name, ".")
+		lim := npy.Limits{Bytes: bundle.DefaultBytes, Input: m.Bytes}
+		switch {
+		case !strings.HasSuffix(m.Name, ".npy"):
+			return nil
+		case name == study.MemberY && c.Label.Type == "class":
+			return npy.ScanInts(content, lim, func(_ npy.Header, first int64, part []int64) error {
+				found.Labels(first, part)
+				return nil
+			})
+		case name == study.MemberX, name == study.MemberA, name == study.MemberY:
+			above := rows[name]
+			rows[name] += int64(m.Shape[0])
+			return npy.ScanMatrix(content, lim, func(h npy.Header, first int64, part []float64) error {
+				found.Numbers(name, part, func(i int) (row, col int64) {
+					row, col = h.Position(first + int64(i))
+					return above + row, col
+				})
+				return nil
+			})
+		}
+		return nil
+	}
+}
+
+// readContribution opens a stored contribution, checks it against the contract
+// again and returns it.
+func (s *Server) readContribution(v *view, party *study.Statement, file io.ReaderAt, size int64) (analyst.Contribution, error) {
+	out := analyst.Contribution{Party: party.Name}
+	r, err := bundle.Open(file, size, s.expectContribution(v, party), s.id.AgeIdentity())
 	if err != nil {
 		return out, err
 	}
 	out.Anchor = *r.Manifest.Anchor
 	c := v.contract
 	rows, l := c.MaxRows, c.Basis.Dim
-	if out.X, err = r.Matrix(study.MemberX, npy.Limits{Rows: rows, Cols: l}); err != nil {
+	if out.X, err = r.Matrix(study.MemberX, npy.Limits{Rows: rows, Cols: l, Bytes: bundle.DefaultBytes}); err != nil {
 		return out, err
 	}
 	if out.A, err = r.Matrix(study.MemberA, npy.Limits{Rows: c.Anchor.Rows, Cols: l}); err != nil {

@@ -2,10 +2,8 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"time"
@@ -220,16 +218,8 @@ func (s *Server) sealResult(v *view, party *study.Statement, members []bundle.So
 	if err != nil {
 		return none, err
 	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return none, err
-	}
-	hash := sha256.New()
-	size, err := io.Copy(hash, file)
-	if err != nil {
-		return none, err
-	}
 	return store.Bundle{
 		Study: v.hash, Epoch: v.epoch, Sender: env.Sender, Kind: env.Kind, Slot: party.Fingerprint(),
-		Recipients: env.Recipients, Manifest: env.Manifest, File: study.Hash(hash.Sum(nil)), Size: size, Receipt: []byte{},
+		Recipients: env.Recipients, Manifest: env.Manifest, File: study.HashOf(env.Line()), Size: int64(len(env.Line())) + env.Size, Receipt: []byte{},
 	}, nil
 }

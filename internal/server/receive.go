@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"net/http"
 	"os"
@@ -48,11 +49,10 @@ func (s *Server) TakeBundle(ctx context.Context, hash, party study.Hash, r io.Re
 		os.Remove(file.Name()) // gone already if the store took it
 	}()
 	sum := sha256.New()
-	if b.Size, err = receive(io.MultiWriter(file, sum), line, body); err != nil {
+	if b.Size, err = receive(file, sum, line, body); err != nil {
 		return nil, err
 	}
-	b.File = study.Hash(sum.Sum(nil))
-	return s.keep(ctx, v, member, env, b, file)
+	return s.keep(ctx, v, member, env, b, file, study.Hash(sum.Sum(nil)))
 }
 
 // sender loads a study for a party that sends a bundle, which it may when it has
@@ -82,10 +82,10 @@ func (s *Server) judge(ctx context.Context, v *view, member *study.Statement, en
 	return b, known, err
 }
 
-// keep checks a bundle that lies whole in an incoming file, stores it and returns
-// its receipt.
-func (s *Server) keep(ctx context.Context, v *view, member *study.Statement, env *bundle.Envelope, b store.Bundle, file *os.File) ([]byte, error) {
-	if err := s.checkBundle(v, member, env, file, b.Size); err != nil {
+// keep checks a bundle that lies whole in an incoming file, with the payload's SHA-256
+// as it came in, stores it and returns its receipt.
+func (s *Server) keep(ctx context.Context, v *view, member *study.Statement, env *bundle.Envelope, b store.Bundle, file *os.File, ciphertext study.Hash) ([]byte, error) {
+	if err := s.checkBundle(v, member, env, file, b.Size, ciphertext); err != nil {
 		return nil, err
 	}
 	receipt := study.Receipt{
@@ -122,13 +122,16 @@ func (s *Server) oneUpload(hash, party study.Hash) (done func(), err error) {
 	}, nil
 }
 
-// receive writes the line and the rest of the body.
-func receive(w io.Writer, line []byte, body io.Reader) (int64, error) {
-	if _, err := w.Write(line); err != nil {
+// receiveBytes is the size of the buffer through which bundles come in.
+const receiveBytes = 256 << 10
+
+// receive writes the line and the rest of the body, which goes through sum too.
+func receive(file io.Writer, sum hash.Hash, line []byte, body io.Reader) (int64, error) {
+	if _, err := file.Write(line); err != nil {
 		return 0, err
 	}
 	counted := &countingReader{r: body}
-	_, err := io.Copy(w, counted)
+	_, err := io.CopyBuffer(io.MultiWriter(file, sum), counted, make([]byte, receiveBytes))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):

@@ -42,8 +42,8 @@ const (
 	retryAfter = 30 * time.Second
 )
 
-// maxOpening contributions are opened and checked at a time.
-const maxOpening = 2
+// maxChecking contributions are opened and checked at a time.
+const maxChecking = 2
 
 // Server is the analyst's server. Make one with New.
 type Server struct {
@@ -59,9 +59,9 @@ type Server struct {
 	contracts sync.Map // study.Hash to *study.Contract, decoded
 	prints    sync.Map // *study.Statement to study.Hash, its fingerprint
 
-	// opening bounds how many contributions are in memory at once.
-	opening chan struct{}
-	wake    chan struct{} // something arrived: look whether a study is complete
+	// checking bounds how many contributions are checked at once.
+	checking chan struct{}
+	wake     chan struct{} // something arrived: look whether a study is complete
 }
 
 // New makes a server on an open store, which stays the caller's to close.
@@ -73,7 +73,7 @@ func New(id *study.Identity, st *store.Store, log *slog.Logger) *Server {
 		closed:    map[study.Hash]*study.Roster{},
 		views:     map[study.Hash]*cached{},
 		uploading: map[[2]study.Hash]bool{},
-		opening:   make(chan struct{}, maxOpening),
+		checking:  make(chan struct{}, maxChecking),
 		wake:      make(chan struct{}, 1),
 	}
 }

@@ -23,8 +23,9 @@ type Bundle struct {
 	Slot       study.Hash
 	Recipients []study.Hash
 	Manifest   study.Hash
-	// File is the SHA-256 of the whole file, line and payload, and names it:
-	// two files with one payload and different lines are two files.
+	// File names the file: the SHA-256 of the envelope line, which holds that of the
+	// payload, so that different files have different names. (Earlier programs took
+	// the SHA-256 of the whole file.)
 	File    study.Hash
 	Size    int64
 	Receipt []byte
