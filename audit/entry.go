@@ -31,6 +31,7 @@ const (
 	Dropped   Kind = "dropped"   // a study that nobody joined was forgotten
 	Invited   Kind = "invited"   // an invite was made
 	Joining   Kind = "joining"   // this site's statement is about to be sent
+	Asked     Kind = "asked"     // a party waits for the analyst's word
 	Joined    Kind = "joined"    // a party is in the open roster
 	Admitted  Kind = "admitted"  // the analyst or the members took a party in
 	Confirmed Kind = "confirmed" // people confirmed a roster and the contract
@@ -45,6 +46,7 @@ const (
 	Modelled  Kind = "modelled"  // a site made its model of a result
 	Failed    Kind = "failed"    // training failed
 	Refused   Kind = "refused"   // something was turned away
+	Witnessed Kind = "witnessed" // another participant told its log's head
 	Exported  Kind = "exported"  // everything was sealed to an auditor
 	Withdrawn Kind = "withdrawn" // a party, or a consent, was taken back
 	Removed   Kind = "removed"   // data were deleted
@@ -161,6 +163,9 @@ func (e Entry) signedPart() []byte {
 func Decode(line []byte) (*Entry, error) {
 	if len(line) > MaxEntryBytes {
 		return nil, fmt.Errorf("audit: an entry has %d bytes, at most %d are read", len(line), MaxEntryBytes)
+	}
+	if err := study.CheckFormat(line, "audit: an entry", 1); err != nil {
+		return nil, err
 	}
 	e := new(Entry)
 	if err := study.DecodeCanonical(line, e); err != nil {

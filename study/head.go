@@ -100,11 +100,8 @@ func DecodeWitness(b []byte, by *Statement) (*Witness, error) {
 		return nil, fmt.Errorf("study: a witness has %d bytes, at most %d are read", len(b), MaxWitnessBytes)
 	}
 	w := new(Witness)
-	if err := DecodeCanonical(b, w); err != nil {
-		return nil, fmt.Errorf("study: witness: %w", err)
-	}
-	if w.Format != 1 {
-		return nil, fmt.Errorf("study: witness has format %d, this program reads format 1", w.Format)
+	if err := decodeFormat(b, "witness", w, &w.Format); err != nil {
+		return nil, err
 	}
 	if w.By != by.Fingerprint() {
 		return nil, fmt.Errorf("study: the witness is %s, expected %s", w.By.Short(), by.Fingerprint().Short())

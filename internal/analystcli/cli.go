@@ -82,6 +82,6 @@ func (p *program) open() (*folder, *study.Identity, config, *store.Store, error)
 	if err != nil {
 		return nil, nil, cfg, nil, err
 	}
-	st, err := store.Open(p.dir)
+	st, err := store.Open(p.dir, id)
 	return f, id, cfg, st, err
 }

@@ -95,7 +95,10 @@ func Printable(s string) string {
 
 // version is what the build recorded of itself, and what computes in this
 // process.
-func version() string {
+func version() string { return Program() + "\nlinear algebra by " + linalg.Backend().String() }
+
+// Program is what the build recorded of itself, on one line.
+func Program() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
@@ -109,7 +112,7 @@ func version() string {
 			text += " modified"
 		}
 	}
-	return text + ", " + info.GoVersion + "\nlinear algebra by " + linalg.Backend().String()
+	return text + ", " + info.GoVersion
 }
 
 // strict makes a command with subcommands refuse words that are none of them,

@@ -10,8 +10,11 @@ import (
 
 	"concord/align"
 	"concord/analyst"
+	"concord/audit"
 	"concord/bundle"
+	"concord/internal/cli"
 	"concord/internal/store"
+	"concord/linalg"
 	"concord/onnx"
 	"concord/study"
 )
@@ -184,20 +187,21 @@ func (s *Server) release(ctx context.Context, v *view, results [][]bundle.Source
 		if files[i], err = s.store.Incoming(); err != nil {
 			return err
 		}
-		if bundles[i], err = s.sealResult(v, party, results[i], files[i]); err != nil {
+		if bundles[i], err = s.sealResult(ctx, v, party, results[i], files[i]); err != nil {
 			return fmt.Errorf("the result of %q: %w", party.Name, err)
 		}
 	}
 	return s.store.PutBundles(ctx, bundles, files)
 }
 
-// sealResult seals one party's result into a file.
-func (s *Server) sealResult(v *view, party *study.Statement, members []bundle.Source, file *os.File) (store.Bundle, error) {
+// sealResult seals one party's result into a file, to that party and to the analyst
+// too, who has it anyway: so it can be shown to an auditor.
+func (s *Server) sealResult(ctx context.Context, v *view, party *study.Statement, members []bundle.Source, file *os.File) (store.Bundle, error) {
 	var none store.Bundle
 	manifest, err := bundle.Describe(bundle.Draft{
 		Header: bundle.Header{
 			Study: v.hash, Epoch: v.epoch, Sender: s.id.Statement.Fingerprint(),
-			Recipients: []study.Hash{party.Fingerprint()}, Kind: bundle.KindResult, Number: 1,
+			Recipients: []study.Hash{party.Fingerprint(), s.id.Statement.Fingerprint()}, Kind: bundle.KindResult, Number: 1,
 		},
 		Members: members,
 	})
@@ -210,16 +214,33 @@ func (s *Server) sealResult(v *view, party *study.Statement, members []bundle.So
 	if err != nil {
 		return none, err
 	}
-	recipient, err := party.AgeRecipient()
+	theirs, err := party.AgeRecipient()
 	if err != nil {
 		return none, err
 	}
-	env, err := bundle.Seal(file, bundle.Sealing{Manifest: manifest, Sources: members, Approval: approval}, s.id.SigningKey(), recipient)
+	ours, err := s.id.Statement.AgeRecipient()
+	if err != nil {
+		return none, err
+	}
+	own, err := s.store.AuditHead(ctx, v.hash)
+	if err != nil {
+		return none, err
+	}
+	seen, err := s.store.Heard(ctx, v.hash, party.Fingerprint())
+	if err != nil {
+		return none, err
+	}
+	sealing := bundle.Sealing{Manifest: manifest, Sources: members, Approval: approval, Heads: study.NewHeads(own, seen)}
+	env, err := bundle.Seal(file, sealing, s.id.SigningKey(), theirs, ours)
 	if err != nil {
 		return none, err
 	}
 	return store.Bundle{
 		Study: v.hash, Epoch: v.epoch, Sender: env.Sender, Kind: env.Kind, Slot: party.Fingerprint(),
-		Recipients: env.Recipients, Manifest: env.Manifest, File: study.HashOf(env.Line()), Size: int64(len(env.Line())) + env.Size, Receipt: []byte{},
+		Recipients: env.Recipients, Manifest: env.Manifest, File: study.HashOf(env.Line()), Size: int64(len(env.Line())) + env.Size,
+		Event: audit.Event{
+			Program: cli.Program(), Backend: linalg.Backend().String(),
+			Note: fmt.Sprintf("the result of %q, made of %d contributions", party.Name, len(v.contributions)),
+		},
 	}, nil
 }

@@ -88,12 +88,16 @@ func (s *Server) keep(ctx context.Context, v *view, member *study.Statement, env
 	if err := s.checkBundle(v, member, env, file, b.Size, ciphertext); err != nil {
 		return nil, err
 	}
-	receipt := study.Receipt{
-		Format: 1, Study: v.hash, Epoch: v.epoch, Sender: b.Sender, Manifest: b.Manifest, Ciphertext: env.Ciphertext,
-		Received: time.Now().UTC().Truncate(time.Second),
+	b.Line, b.Heads = env.Line(), env.Heads
+	b.Event.Note = fmt.Sprintf("a %s of %d bytes from %q; verified", b.Kind, b.Size, member.Name)
+	b.Acknowledge = func(head study.Head) []byte {
+		receipt := study.Receipt{
+			Format: 1, Study: v.hash, Epoch: v.epoch, Sender: b.Sender, Manifest: b.Manifest, Ciphertext: env.Ciphertext,
+			Received: time.Now().UTC().Truncate(time.Second), Heads: acknowledged(head, env.Heads),
+		}
+		receipt.Sign(s.id)
+		return receipt.Encode()
 	}
-	receipt.Sign(s.id)
-	b.Receipt = receipt.Encode()
 	stored, err := s.store.PutBundle(ctx, b, file)
 	if errors.Is(err, store.ErrConflict) {
 		return nil, alreadyStored(b.Kind)
@@ -154,6 +158,15 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	c.n += int64(n)
 	c.failed = err != nil && err != io.EOF
 	return n, err
+}
+
+// acknowledged are the heads of a receipt: ours, and the sender's that came.
+func acknowledged(own study.Head, came *study.Heads) *study.Heads {
+	heads := study.NewHeads(own, study.Head{})
+	if heads != nil && came != nil {
+		heads.Seen = came.Own
+	}
+	return heads
 }
 
 func alreadyStored(kind string) error {

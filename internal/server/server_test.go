@@ -68,7 +68,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.study = study.HashOf(contract)
-	if w.store, err = store.Open(w.dir); err != nil {
+	if w.store, err = store.Open(w.dir, w.analyst); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.store.Close() })

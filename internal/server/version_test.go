@@ -58,7 +58,7 @@ func TestVersion1(t *testing.T) {
 	}
 	analyst := load("analyst.identity")
 	parties := []*study.Identity{load("party1.identity"), load("party2.identity")}
-	st, err := store.Open(t.TempDir())
+	st, err := store.Open(t.TempDir(), analyst)
 	if err != nil {
 		t.Fatal(err)
 	}

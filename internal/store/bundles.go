@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"concord/audit"
 	"concord/internal/durable"
 	"concord/study"
 )
@@ -29,6 +30,15 @@ type Bundle struct {
 	File    study.Hash
 	Size    int64
 	Receipt []byte
+
+	// What follows is for PutBundle and PutBundles only. Acknowledge, if it is set,
+	// makes the receipt from the audit head that counts the bundle. Line is the
+	// envelope's and Heads are those on it. Event is what the audit log shall say
+	// beyond what the bundle is.
+	Acknowledge func(study.Head) []byte
+	Line        []byte
+	Heads       *study.Heads
+	Event       audit.Event
 }
 
 func (b Bundle) slot() []byte {
@@ -54,12 +64,8 @@ func (s *Store) PutBundle(ctx context.Context, b Bundle, file *os.File) (receipt
 	if err := s.putFile(b, file); err != nil {
 		return nil, err
 	}
-	receipt = b.Receipt
-	err = s.change(ctx, func(tx *sql.Tx) error {
-		known, err := s.insert(tx, b)
-		if known != nil {
-			receipt = known
-		}
+	err = s.change(ctx, func(tx *sql.Tx) (err error) {
+		receipt, err = s.insert(tx, b)
 		return err
 	})
 	if err != nil {
@@ -98,12 +104,13 @@ func (s *Store) putFile(b Bundle, file *os.File) error {
 	return durable.SyncDir(s.blobs)
 }
 
-// insert adds a bundle's rows. If the same one came at the same time its receipt
-// is returned; a different one is ErrConflict.
-func (s *Store) insert(tx *sql.Tx, b Bundle) (known []byte, err error) {
+// insert adds a bundle's rows and its entry in the audit log, and returns its
+// receipt. If the same one came at the same time, that one's receipt is returned; a
+// different one is ErrConflict.
+func (s *Store) insert(tx *sql.Tx, b Bundle) (receipt []byte, err error) {
 	res, err := tx.Exec(`INSERT INTO bundles (study, epoch, sender, kind, round, slot, manifest, file, size, receipt)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		b.Study[:], b.Epoch[:], b.Sender[:], b.Kind, b.Round, b.slot(), b.Manifest[:], b.File[:], b.Size, b.Receipt)
+		b.Study[:], b.Epoch[:], b.Sender[:], b.Kind, b.Round, b.slot(), b.Manifest[:], b.File[:], b.Size, append([]byte{}, b.Receipt...))
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +126,32 @@ func (s *Store) insert(tx *sql.Tx, b Bundle) (known []byte, err error) {
 			return nil, err
 		}
 	}
-	return nil, nil
+	return s.noteBundle(tx, b)
+}
+
+// noteBundle enters a new bundle in the audit log and stores its receipt, which has
+// the head that counts it.
+func (s *Store) noteBundle(tx *sql.Tx, b Bundle) (receipt []byte, err error) {
+	event := b.Event
+	event.Epoch, event.Manifest, event.File = b.Epoch, b.Manifest, b.File
+	event.Kind, event.Party = audit.Received, b.Sender
+	if !b.Slot.IsZero() {
+		event.Kind, event.Party = audit.Released, b.Slot
+	}
+	if b.Heads != nil && b.Heads.Own != nil && b.Slot.IsZero() {
+		event.Heard = *b.Heads.Own
+		if err := testify(tx, b.Study, Testimony{Party: b.Sender, Envelope: b.Line}); err != nil {
+			return nil, err
+		}
+	}
+	head, err := s.note(tx, b.Study, event)
+	if err != nil || b.Acknowledge == nil {
+		return b.Receipt, err
+	}
+	receipt = b.Acknowledge(head)
+	_, err = tx.Exec("UPDATE bundles SET receipt = ? WHERE study = ? AND epoch = ? AND sender = ? AND kind = ? AND round = ? AND slot = ?",
+		receipt, b.Study[:], b.Epoch[:], b.Sender[:], b.Kind, b.Round, b.slot())
+	return receipt, err
 }
 
 const receiptQuery = `SELECT manifest, receipt FROM bundles

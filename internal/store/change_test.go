@@ -14,7 +14,7 @@ import (
 func openTemp(t *testing.T) (*Store, string) {
 	t.Helper()
 	dir := t.TempDir()
-	s, err := Open(dir)
+	s, err := Open(dir, testAnalyst)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestGroupThatCannotCommit(t *testing.T) {
 // and with nothing else.
 func TestVersion(t *testing.T) {
 	s, dir := openTemp(t)
-	other, err := Open(dir)
+	other, err := Open(dir, testAnalyst)
 	if err != nil {
 		t.Fatal(err)
 	}

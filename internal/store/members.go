@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"concord/audit"
 	"concord/study"
 )
 
@@ -31,7 +32,10 @@ func (s *Store) AddAskingInvite(ctx context.Context, hash study.Hash, secret stu
 
 func (s *Store) addInvite(ctx context.Context, hash study.Hash, secret study.Hash, label string, asks bool) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
-		_, err := tx.Exec("INSERT INTO invites (study, secret, label, asks) VALUES (?, ?, ?, ?)", hash[:], secret[:], label, asks)
+		if _, err := tx.Exec("INSERT INTO invites (study, secret, label, asks) VALUES (?, ?, ?, ?)", hash[:], secret[:], label, asks); err != nil {
+			return err
+		}
+		_, err := s.note(tx, hash, audit.Event{Kind: audit.Invited, Note: fmt.Sprintf("for %q", label)})
 		return err
 	})
 }
@@ -118,6 +122,14 @@ func (s *Store) Join(ctx context.Context, hash study.Hash, secret study.Hash, st
 			return err
 		}
 		_, err = tx.Exec("UPDATE invites SET used = ? WHERE study = ? AND secret = ?", fingerprint[:], hash[:], secret[:])
+		if err != nil {
+			return err
+		}
+		event := audit.Event{Kind: audit.Joined, Party: fingerprint, Note: fmt.Sprintf("%q, with an invite", statement.Name)}
+		if state == memberAsks {
+			event.Kind, event.Note = audit.Asked, fmt.Sprintf("%q, with an invite that asks", statement.Name)
+		}
+		_, err = s.note(tx, hash, event)
 		return err
 	})
 	return admitted, err
@@ -172,6 +184,10 @@ func (s *Store) Admit(ctx context.Context, hash, fingerprint study.Hash, capacit
 			return err
 		}
 		_, err = tx.Exec("UPDATE members SET state = ? WHERE study = ? AND fingerprint = ?", memberIn, hash[:], fingerprint[:])
+		if err != nil {
+			return err
+		}
+		_, err = s.note(tx, hash, audit.Event{Kind: audit.Admitted, Party: fingerprint, Note: "by the analyst"})
 		return err
 	})
 }
@@ -192,6 +208,10 @@ func (s *Store) TurnAway(ctx context.Context, hash, fingerprint study.Hash) erro
 			return conflict("this party was admitted")
 		}
 		_, err = tx.Exec("UPDATE members SET state = ? WHERE study = ? AND fingerprint = ?", memberAway, hash[:], fingerprint[:])
+		if err != nil {
+			return err
+		}
+		_, err = s.note(tx, hash, audit.Event{Kind: audit.Refused, Party: fingerprint, Note: "turned away by the analyst"})
 		return err
 	})
 }

@@ -1,5 +1,7 @@
 // Package store keeps what the analyst's server was given: contracts,
-// invites, statements, confirmations and bundles.
+// invites, statements, confirmations and bundles, and the audit log of each study:
+// every change is committed with its entry or not at all ([Store.Note], package
+// audit).
 //
 // Small things are rows of an SQLite database, bundles are files beside it.
 // Every call that changes something returns after the change has reached the
@@ -95,6 +97,31 @@ CREATE TABLE recipients (
 -- Who joins with an invite that asks is no member before the analyst admits it.
 ALTER TABLE invites ADD COLUMN asks INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE members ADD COLUMN state TEXT NOT NULL DEFAULT 'in'; -- in, asks, away (turned away)
+`, `
+-- The audit logs, one a study; the zero study is the server's own. Entries stay
+-- when their study is dropped.
+CREATE TABLE audit (
+	study  BLOB NOT NULL,
+	number INTEGER NOT NULL,
+	line   BLOB NOT NULL,
+	PRIMARY KEY (study, number)
+) STRICT;
+-- Heads of the parties' own logs, as they came.
+CREATE TABLE heads (
+	study  BLOB NOT NULL,
+	party  BLOB NOT NULL,
+	number INTEGER NOT NULL,
+	hash   BLOB NOT NULL,
+	PRIMARY KEY (study, party, number, hash)
+) STRICT;
+-- What parties signed that has a head of ours in it: lines of envelopes, witnesses.
+CREATE TABLE testimonies (
+	study BLOB NOT NULL,
+	party BLOB NOT NULL,
+	kind  TEXT NOT NULL,
+	text  BLOB NOT NULL,
+	UNIQUE (study, party, text)
+) STRICT;
 `}
 
 // conflict is an ErrConflict that says what conflicts.
@@ -109,6 +136,7 @@ type Store struct {
 	db     *sql.DB
 	writer writer
 	blobs  string
+	id     *study.Identity // signs the audit log
 	// statements are those that members have, by fingerprint: decoding one
 	// verifies a signature and tries every key.
 	statements sync.Map
@@ -122,9 +150,10 @@ type Store struct {
 const maxReaders = 5
 
 // Open opens or creates the store in dir. Several programs may have it open;
-// only one, the server, may call Sweep.
-func Open(dir string) (*Store, error) {
-	s := &Store{blobs: filepath.Join(dir, "bundles")}
+// only one, the server, may call Sweep. id is the analyst's, which signs the audit
+// log; without it, nil, the store can only be read.
+func Open(dir string, id *study.Identity) (*Store, error) {
+	s := &Store{blobs: filepath.Join(dir, "bundles"), id: id}
 	if err := os.MkdirAll(s.blobs, 0o700); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
@@ -180,7 +209,7 @@ func (s *Store) migrate() error {
 		return fmt.Errorf("the database has version %d, this program reads versions 1 to %d: a newer concordd wrote it; upgrade this one", version, len(migrations))
 	}
 	for ; version < len(migrations); version++ {
-		err := s.change(context.Background(), func(tx *sql.Tx) error {
+		err := s.change(context.Background(), func(tx *sql.Tx) error { // not noted: the tables change, not what is in them
 			if _, err := tx.Exec(migrations[version]); err != nil {
 				return err
 			}

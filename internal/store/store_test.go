@@ -18,7 +18,7 @@ import (
 
 func open(t *testing.T, dir string) *store.Store {
 	t.Helper()
-	s, err := store.Open(dir)
+	s, err := store.Open(dir, store.TestAnalyst)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestNewerDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Close()
-	if _, err := store.Open(dir); err == nil || !strings.Contains(err.Error(), "version 99") {
+	if _, err := store.Open(dir, store.TestAnalyst); err == nil || !strings.Contains(err.Error(), "version 99") {
 		t.Errorf("Open of a newer database = %v, want an error that names its version", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"concord/audit"
 	"concord/study"
 )
 
@@ -21,7 +22,11 @@ type Study struct {
 func (s *Store) AddStudy(ctx context.Context, contract []byte) (study.Hash, error) {
 	hash := study.HashOf(contract)
 	return hash, s.change(ctx, func(tx *sql.Tx) error {
-		_, err := tx.Exec("INSERT INTO studies (study, contract) VALUES (?, ?) ON CONFLICT DO NOTHING", hash[:], contract)
+		added, err := changed(tx.Exec("INSERT INTO studies (study, contract) VALUES (?, ?) ON CONFLICT DO NOTHING", hash[:], contract))
+		if err != nil || !added {
+			return err
+		}
+		_, err = s.note(tx, hash, audit.Event{Kind: audit.Created, Note: fmt.Sprintf("a contract of %d bytes", len(contract))})
 		return err
 	})
 }
@@ -49,14 +54,18 @@ func (s *Store) Studies(ctx context.Context) ([]Study, error) {
 // SetProblem records why training failed; an empty problem clears it.
 func (s *Store) SetProblem(ctx context.Context, hash study.Hash, problem string) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
-		_, err := tx.Exec("UPDATE studies SET problem = ? WHERE study = ?", problem, hash[:])
+		news, err := changed(tx.Exec("UPDATE studies SET problem = ? WHERE study = ? AND problem <> ?", problem, hash[:], problem))
+		if err != nil || !news || problem == "" {
+			return err
+		}
+		_, err = s.note(tx, hash, audit.Event{Kind: audit.Failed, Note: problem})
 		return err
 	})
 }
 
 // ClearProblems forgets all problems, so that training is tried again.
 func (s *Store) ClearProblems(ctx context.Context) error {
-	return s.change(ctx, func(tx *sql.Tx) error {
+	return s.change(ctx, func(tx *sql.Tx) error { // not noted: what failed is, and what is released
 		_, err := tx.Exec("UPDATE studies SET problem = ''")
 		return err
 	})
@@ -77,7 +86,10 @@ func (s *Store) DropStudy(ctx context.Context, hash study.Hash) error {
 				return err
 			}
 		}
-		_, err := tx.Exec("DELETE FROM studies WHERE study = ?", hash[:])
+		if dropped, err := changed(tx.Exec("DELETE FROM studies WHERE study = ?", hash[:])); err != nil || !dropped {
+			return err
+		}
+		_, err := s.note(tx, hash, audit.Event{Kind: audit.Dropped, Note: "no party had joined; the invites are void"})
 		return err
 	})
 }
@@ -86,8 +98,12 @@ func (s *Store) DropStudy(ctx context.Context, hash study.Hash) error {
 // changes nothing.
 func (s *Store) AddConfirmation(ctx context.Context, hash study.Hash, c *study.Confirmation) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
-		_, err := tx.Exec("INSERT INTO confirmations (study, epoch, party, confirmation) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-			hash[:], c.Epoch[:], c.Party[:], c.Encode())
+		added, err := changed(tx.Exec("INSERT INTO confirmations (study, epoch, party, confirmation) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			hash[:], c.Epoch[:], c.Party[:], c.Encode()))
+		if err != nil || !added {
+			return err
+		}
+		_, err = s.note(tx, hash, audit.Event{Kind: audit.Confirmed, Epoch: c.Epoch, Party: c.Party, Note: "the roster and the contract"})
 		return err
 	})
 }
@@ -101,6 +117,15 @@ func (s *Store) Confirmations(ctx context.Context, hash, epoch study.Hash) ([]*s
 		}
 		return study.DecodeConfirmation(b)
 	}, hash[:], epoch[:])
+}
+
+// changed reports whether a statement changed a row.
+func changed(res sql.Result, err error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n > 0, err
 }
 
 // querier is a database or a transaction.
