@@ -54,8 +54,10 @@ type Identity struct {
 
 // JoinRequest is posted to PathJoin.
 type JoinRequest struct {
-	// Secret is the invite's.
-	Secret []byte `json:"secret"`
+	// Secret is the invite's, on a pinned connection only.
+	Secret []byte `json:"secret,omitempty"`
+	// Proof is study.JoinProof of the statement, where a proxy may read the request.
+	Proof []byte `json:"proof,omitempty"`
 	// Statement is the party's.
 	Statement []byte `json:"statement"`
 }
@@ -146,6 +148,9 @@ const (
 	CodeRefused    = "refused"     // a bundle or a confirmation does not verify
 	CodeTooLarge   = "too_large"   // more bytes than the contract allows
 	CodeVersion    = "version"     // the two programs are more than one version apart
+	CodeSignature  = "signature"   // a signed request is not what its party signed
+	CodeStale      = "stale"       // a signed request is one from before: sign it anew
+	CodeClock      = "clock"       // a signed request's time is too far from the server's
 	CodeInternal   = "internal"    // the server's own trouble; its log knows more
 )
 

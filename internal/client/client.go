@@ -1,32 +1,31 @@
 // Package client is a party's side of the API: it reaches the analyst's server
-// over a connection pinned to the analyst's key, and verifies whatever the
-// server says that has a signature or a hash.
+// over a connection pinned to the analyst's key, or by signed requests through
+// whatever stands between, and verifies whatever the server says that has a
+// signature or a hash.
 package client
 
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"concord/internal/api"
 	"concord/internal/cli"
-	"concord/internal/pinned"
 	"concord/study"
 )
 
 const (
 	dialTimeout = 10 * time.Second
+	// patience is how long a wait is not worth a word.
+	patience = 10 * time.Second
 	// answerTimeout bounds the wait for the head of an answer; the server
 	// checks an upload before it answers.
 	answerTimeout = 5 * time.Minute
@@ -37,9 +36,11 @@ const (
 // Client talks to one server about one study. Make one with [Connect] or, for
 // the first contact, [Meet].
 type Client struct {
-	base  string
-	study study.Hash
-	http  *http.Client
+	target Target
+	base   string
+	study  study.Hash
+	http   *http.Client
+	signer *signer // nil on a pinned connection
 	// server is the version of the API that the server's last answer named, 0
 	// before the first.
 	server atomic.Int64
@@ -71,107 +72,19 @@ func (e *Refusal) Error() string { return "the server refuses: " + e.Reason }
 // Hint gives the server's advice, or "".
 func (e *Refusal) Hint() string { return e.Advice }
 
-// Unreachable is returned when there is no answer at all.
-type Unreachable struct {
-	Address string
-	Cause   error
-}
-
-// Error says which server and, in the operating system's words, why.
-func (e *Unreachable) Error() string {
-	return fmt.Sprintf("the server at %s does not answer: %v", e.Address, e.Cause)
-}
-
-// Unwrap returns the cause.
-func (e *Unreachable) Unwrap() error { return e.Cause }
-
-// Hint says what to look at.
-func (e *Unreachable) Hint() string {
-	if errors.Is(e.Cause, pinned.ErrWrongKey) {
-		return "do not go on: ask the analyst whether the server was set up anew, and compare fingerprints"
-	}
-	return "check the address, the network and a firewall, and ask whether concordd serve is running; then repeat the command"
-}
-
-// Connect makes a client that accepts only the server that holds the analyst's
-// TLS key. Nothing is sent yet.
-func Connect(address string, hash study.Hash, own *ecdsa.PrivateKey, analyst *study.Statement) (*Client, error) {
-	return connect(address, hash, own, func(key study.Hash) error {
-		if key != analyst.TLSKey {
-			return pinned.ErrWrongKey
-		}
-		return nil
-	})
-}
-
-// Meet makes the first contact: it asks the server for the analyst's statement
-// and accepts it only if its fingerprint is the invite's and the connection
-// holds its TLS key. No secret is sent before that.
-func Meet(ctx context.Context, address string, hash study.Hash, own *ecdsa.PrivateKey, fingerprint study.Hash) (*Client, *study.Statement, error) {
-	var mu sync.Mutex
-	var seen study.Hash // the first key, pinned for every later connection
-	c, err := connect(address, hash, own, func(key study.Hash) error {
-		mu.Lock()
-		defer mu.Unlock()
-		if seen.IsZero() {
-			seen = key
-		}
-		if key != seen {
-			return pinned.ErrWrongKey
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	var answer api.Identity
-	if err := c.getJSON(ctx, api.PathIdentity, api.MaxMessageBytes, &answer); err != nil {
-		return nil, nil, err
-	}
-	if study.HashOf(answer.Statement) != fingerprint {
-		return nil, nil, &Unreachable{address, pinned.ErrWrongKey}
-	}
-	statement, err := study.DecodeStatement(answer.Statement)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the analyst's statement: %w", err)
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	if statement.Role != study.RoleAnalyst || statement.TLSKey != seen {
-		return nil, nil, &Unreachable{address, pinned.ErrWrongKey}
-	}
-	return c, statement, nil
-}
-
-func connect(address string, hash study.Hash, own *ecdsa.PrivateKey, accept func(study.Hash) error) (*Client, error) {
-	config, err := pinned.Client(own, accept)
-	if err != nil {
-		return nil, err
-	}
-	return &Client{
-		base:  "https://" + address,
-		study: hash,
-		// A redirect would lead out of the pinned connection.
-		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
-			TLSClientConfig:       config,
-			TLSHandshakeTimeout:   dialTimeout,
-			ResponseHeaderTimeout: answerTimeout,
-			ForceAttemptHTTP2:     true,
-		}},
-	}, nil
-}
-
 // Close gives up idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Join sends the party's statement and the invite's secret and returns the
-// contract, whose SHA-256 is the one that the invite names. Asks is true while the
-// party awaits the analyst's word.
+// Join sends the party's statement with the invite's secret, or where a proxy may
+// read it a proof of the secret, and returns the contract, whose SHA-256 is the one
+// that the invite names. Asks is true while the party awaits the analyst's word.
 func (c *Client) Join(ctx context.Context, secret, statement []byte) (contract []byte, asks bool, err error) {
 	var answer api.JoinResponse
-	err = c.sendJSON(ctx, http.MethodPost, api.Path(api.PathJoin, c.study), api.JoinRequest{Secret: secret, Statement: statement}, study.MaxContractBytes*2, &answer)
+	req := api.JoinRequest{Secret: secret, Statement: statement}
+	if c.signer != nil {
+		req.Secret, req.Proof = nil, study.JoinProof(study.HashOf(secret), c.study, c.signer.fingerprint, statement)
+	}
+	err = c.sendJSON(ctx, http.MethodPost, api.Path(api.PathJoin, c.study), req, study.MaxContractBytes*2, &answer)
 	if err != nil {
 		return nil, false, err
 	}
@@ -288,23 +201,27 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 	return b, err
 }
 
-// do sends a request and returns the body of a success.
-func (c *Client) do(ctx context.Context, method, path, mediaType string, body io.Reader, size int64) (io.ReadCloser, error) {
+// do sends a request and returns the body of a success. A body is read twice where
+// requests are signed.
+func (c *Client) do(ctx context.Context, method, path, mediaType string, body io.ReadSeeker, size int64) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	wait := c.wait(cancel)
+	req, err := c.request(ctx, method, path, body, size, wait)
 	if err != nil {
+		wait.end()
 		cancel(nil)
 		return nil, err
 	}
 	req.Header.Set(api.HeaderVersion, strconv.Itoa(c.speaks()))
 	if body != nil {
-		req.ContentLength = size
 		req.Header.Set("Content-Type", mediaType)
 	}
 	resp, err := c.http.Do(req)
+	wait.end()
 	if err != nil {
+		err = c.trouble(ctx, err)
 		cancel(nil)
-		return nil, &Unreachable{req.URL.Host, rootCause(err)}
+		return nil, err
 	}
 	answered := newIdleBody(resp.Body, ctx, cancel)
 	server, versionErr := api.CheckAnswer(resp.Header)
@@ -320,7 +237,7 @@ func (c *Client) do(ctx context.Context, method, path, mediaType string, body io
 	b, err := readAll(answered, api.MaxMessageBytes)
 	var answer api.Error
 	if err != nil || json.Unmarshal(b, &answer) != nil || answer.Message == "" {
-		return nil, fmt.Errorf("the server answers %s in words of its own; is a proxy between?", resp.Status)
+		return nil, interference(resp)
 	}
 	if answer.Code == api.CodeAsks {
 		return nil, &cli.Waiting{For: "the analyst to admit this site"}
@@ -356,20 +273,5 @@ func (b *idleBody) Close() error {
 	b.timer.Stop()
 	err := b.body.Close()
 	b.cancel(nil)
-	return err
-}
-
-// rootCause strips the URL and the method that net/http puts before a cause.
-func rootCause(err error) error {
-	var op *net.OpError
-	switch {
-	case errors.Is(err, pinned.ErrWrongKey):
-		return pinned.ErrWrongKey
-	case errors.As(err, &op):
-		return op.Err
-	}
-	if inner := errors.Unwrap(err); inner != nil {
-		return inner
-	}
 	return err
 }

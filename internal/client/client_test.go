@@ -30,7 +30,7 @@ func hostile(t *testing.T, answer http.HandlerFunc) *client.Client {
 	}
 	srv.StartTLS()
 	t.Cleanup(srv.Close)
-	c, err := client.Connect(srv.Listener.Addr().String(), study.Hash{1}, party.TLSKey(), analyst.Statement)
+	c, err := client.Connect(client.Target{Address: srv.Listener.Addr().String()}, study.Hash{1}, party, analyst.Statement)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ type visit struct {
 	contract *study.Contract
 	study    study.Hash
 	analyst  *study.Statement
-	address  string
+	target   client.Target
 	// roster is nil until people here have confirmed it.
 	roster *study.Roster
 	epoch  study.Hash
@@ -115,7 +115,9 @@ func (p *program) open() (*visit, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.address = conn.Address
+	if v.target, err = p.target(s, conn); err != nil {
+		return nil, err
+	}
 	var confirmation *study.Confirmation
 	if v.roster, confirmation, err = s.Roster(); err != nil {
 		return nil, err
@@ -132,6 +134,17 @@ func (p *program) open() (*visit, error) {
 	}
 	return v, nil
 }
+
+// target is how a site reaches its server.
+func (p *program) target(s *site.Site, conn site.Connection) (client.Target, error) {
+	t := client.Target{TLS: conn.TLS, Address: conn.Address, Prefix: conn.Prefix, Notice: p.notice}
+	var err error
+	t.Roots, err = s.Trusted()
+	return t, err
+}
+
+// notice tells what a long wait is for.
+func (p *program) notice(text string) { fmt.Fprintf(p.err, "concord: %s\n", text) }
 
 // change is open for commands that change the site's folder: others are kept
 // out until unlock is called.
@@ -174,7 +187,7 @@ func (v *visit) needRoster() error {
 
 // dial connects to the server that the site joined.
 func (v *visit) dial() (post.Post, error) {
-	return client.Connect(v.address, v.study, v.id.TLSKey(), v.analyst)
+	return client.Connect(v.target, v.study, v.id, v.analyst)
 }
 
 // own is this site's fingerprint.

@@ -3,6 +3,9 @@ package partycli
 import (
 	"context"
 	"crypto/ed25519"
+	"crypto/x509"
+	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +16,7 @@ import (
 )
 
 func (p *program) joinCommand() *cobra.Command {
-	var name, approver string
+	var name, approver, trusted string
 	cmd := &cobra.Command{
 		Use:   "join INVITE --name NAME",
 		Short: "Make this site's keys and join a study",
@@ -22,17 +25,26 @@ it is the analyst's, and sends this site's identity statement: its name and
 public keys. No data leaves. The contract comes back and is shown.
 
 The analyst then lets this site in (concordd admit). Until then the exit status is
-3; the same command again asks whether that has happened.`,
+3; the same command again asks whether that has happened.
+
+A forward proxy is taken from HTTPS_PROXY (http://NAME:PASSWORD@PROXY:PORT) and
+NO_PROXY. Where an inspecting proxy reads what passes, the invite must be for tls
+webpki, and --ca names the proxy's certificate unless the system trusts it already.
+A site that has joined takes another invite to the same study as the server's new
+address, or its other way in.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return p.join(cmd.Context(), args[0], name, approver) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.join(cmd.Context(), args[0], name, approver, trusted)
+		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "what people call this site; stands in every roster")
 	cmd.Flags().StringVar(&approver, "approver", "", "public key of another person who approves what leaves (concord approver new)")
+	cmd.Flags().StringVar(&trusted, "ca", "", "a file of certificates in PEM to trust besides the system's; kept in the site's folder")
 	cmd.MarkFlagRequired("name")
 	return cmd
 }
 
-func (p *program) join(ctx context.Context, line, name, approver string) error {
+func (p *program) join(ctx context.Context, line, name, approver, trusted string) error {
 	invite, err := study.ParseInvite(line)
 	if err != nil {
 		return &cli.UsageError{Err: err}
@@ -44,6 +56,12 @@ func (p *program) join(ctx context.Context, line, name, approver string) error {
 	if approver != "" {
 		if key, err = study.ParseApprover(approver); err != nil {
 			return &cli.UsageError{Err: err}
+		}
+	}
+	var roots []byte
+	if trusted != "" {
+		if roots, err = readTrusted(trusted); err != nil {
+			return err
 		}
 	}
 	s, err := site.New(p.dir)
@@ -59,21 +77,36 @@ func (p *program) join(ctx context.Context, line, name, approver string) error {
 	if err != nil {
 		return err
 	}
+	if roots != nil {
+		if err := s.PutTrusted(roots); err != nil {
+			return err
+		}
+	}
+	there := connection(invite)
+	target, err := p.target(s, there)
+	if err != nil {
+		return err
+	}
+	moved := false
 	if s.Joined() {
 		conn, err := s.Connection()
 		if err != nil {
 			return err
 		}
+		moved = conn != there
 		if conn.Study != invite.Contract {
 			return cli.WithHint(cli.Usagef("the folder %s already takes part in study %s", p.dir, conn.Study.Short()),
 				"take another folder for another study, with --dir")
 		}
 	}
-	c, analyst, err := client.Meet(ctx, invite.Address, invite.Contract, id.TLSKey(), invite.Analyst)
+	c, analyst, err := client.Meet(ctx, target, invite.Contract, id, invite.Analyst)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
+	if moved {
+		return p.move(s, there, analyst, target)
+	}
 	if err := s.PutTried(); err != nil {
 		return err
 	}
@@ -85,8 +118,7 @@ func (p *program) join(ctx context.Context, line, name, approver string) error {
 	if err != nil {
 		return err
 	}
-	conn := site.Connection{Format: 1, Address: invite.Address, Study: invite.Contract}
-	if err := s.PutJoined(conn, analyst, raw); err != nil {
+	if err := s.PutJoined(there, analyst, raw); err != nil {
 		return err
 	}
 	p.printf("%s\n\n", study.Describe(contract))
@@ -97,4 +129,52 @@ func (p *program) join(ctx context.Context, line, name, approver string) error {
 	p.printf("joined as %q, fingerprint %s\n", name, id.Statement.Fingerprint().Short())
 	p.printf("no data has left; next: concord roster, when everybody has joined\n")
 	return nil
+}
+
+// connection is what a site keeps of an invite.
+func connection(v study.Invite) site.Connection {
+	c := site.Connection{Format: 1, Address: v.Address, Prefix: v.Prefix, Study: v.Contract}
+	if v.TLS != study.TLSPinned {
+		c.TLS = v.TLS
+	}
+	return c
+}
+
+// move lets a site that has joined reach the same analyst's server at another
+// address, or in another way.
+func (p *program) move(s *site.Site, there site.Connection, analyst *study.Statement, target client.Target) error {
+	known, err := s.Analyst()
+	if err != nil {
+		return err
+	}
+	if known.Fingerprint() != analyst.Fingerprint() {
+		return cli.WithHint(fmt.Errorf("the invite is another analyst's, %s; this site joined that of %s", analyst.Fingerprint().Short(), known.Fingerprint().Short()), "do not go on: ask the analyst whom you know")
+	}
+	if err := s.PutConnection(there); err != nil {
+		return err
+	}
+	p.printf("this site reaches the server at %s from now on\n", target.URL())
+	return nil
+}
+
+// maxTrustedBytes bounds a file of certificates.
+const maxTrustedBytes = 1 << 20
+
+// readTrusted reads a file of certificates to trust.
+func readTrusted(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxTrustedBytes {
+		return nil, fmt.Errorf("%s has %d bytes, a file of certificates has at most %d", path, info.Size(), maxTrustedBytes)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(b) {
+		return nil, cli.WithHint(fmt.Errorf("%s holds no certificate in PEM", path), "it begins with -----BEGIN CERTIFICATE-----; convert another form with openssl x509 -inform der")
+	}
+	return b, nil
 }

@@ -22,12 +22,49 @@ import (
 // than the pinned one: the server was set up anew, or somebody sits between.
 var ErrWrongKey = errors.New("the server holds another key than the one that was agreed on")
 
+// WrongKey is an ErrWrongKey that says what the other end presented.
+type WrongKey struct {
+	// Issuer is who issued the certificate at the other end, "" if it is one of this
+	// package's.
+	Issuer string
+}
+
+// Error says what was seen.
+func (e *WrongKey) Error() string {
+	if e.Issuer == "" {
+		return ErrWrongKey.Error()
+	}
+	return fmt.Sprintf("at the server's address is a certificate issued by %q, not the key that was agreed on", e.Issuer)
+}
+
+// Is makes it an ErrWrongKey.
+func (e *WrongKey) Is(target error) bool { return target == ErrWrongKey }
+
+// commonName stands in every certificate of this package.
+const commonName = "concord"
+
+// Wrong describes the other end of a connection that holds another key than it
+// should.
+func Wrong(cs *tls.ConnectionState) error {
+	if cs == nil || len(cs.PeerCertificates) == 0 {
+		return ErrWrongKey
+	}
+	issuer := cs.PeerCertificates[0].Issuer
+	switch {
+	case issuer.CommonName == commonName:
+		return &WrongKey{}
+	case issuer.CommonName != "":
+		return &WrongKey{issuer.CommonName}
+	}
+	return &WrongKey{issuer.String()}
+}
+
 // certificate wraps a key. Names and times in it mean nothing: the key is
 // pinned. It is valid for all times so that no clock can break a study.
 func certificate(key *ecdsa.PrivateKey) (tls.Certificate, error) {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),
-		Subject:      pkix.Name{CommonName: "concord"},
+		Subject:      pkix.Name{CommonName: commonName},
 		NotBefore:    time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC),
 		NotAfter:     time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
 		KeyUsage:     x509.KeyUsageDigitalSignature,
@@ -57,6 +94,12 @@ func Server(key *ecdsa.PrivateKey) (*tls.Config, error) {
 // Client returns the configuration of a client that holds key and accepts a
 // server only if accept returns nil for the hash of the server's key.
 func Client(key *ecdsa.PrivateKey, accept func(study.Hash) error) (*tls.Config, error) {
+	return ClientSeeing(key, func(server study.Hash, _ *tls.ConnectionState) error { return accept(server) })
+}
+
+// ClientSeeing is Client for who wants to see the connection, to say what is wrong
+// with it.
+func ClientSeeing(key *ecdsa.PrivateKey, accept func(study.Hash, *tls.ConnectionState) error) (*tls.Config, error) {
 	cert, err := certificate(key)
 	if err != nil {
 		return nil, err
@@ -72,7 +115,7 @@ func Client(key *ecdsa.PrivateKey, accept func(study.Hash) error) (*tls.Config, 
 			if err != nil {
 				return err
 			}
-			return accept(key)
+			return accept(key, &cs)
 		},
 	}, nil
 }

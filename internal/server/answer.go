@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"concord/internal/api"
+	"concord/internal/signed"
 	"concord/internal/store"
 )
 
@@ -101,6 +102,8 @@ func toProblem(err error) *problem {
 		return p
 	case errors.As(err, &large):
 		return &problem{http.StatusRequestEntityTooLarge, api.CodeTooLarge, fmt.Sprintf("the message has more than %d bytes", large.Limit), "", nil}
+	case errors.Is(err, signed.ErrBody):
+		return unsigned(err).(*problem)
 	case errors.Is(err, store.ErrNotFound):
 		return &problem{http.StatusNotFound, api.CodeNotFound, "no such study or bundle", "", nil}
 	case errors.Is(err, store.ErrInvite):
@@ -139,12 +142,14 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
 		var large *http.MaxBytesError
-		if errors.As(err, &large) {
+		if errors.As(err, &large) || errors.Is(err, signed.ErrBody) {
 			return err
 		}
 		return badRequest("the message is not the JSON that this path takes")
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+	if _, err := dec.Token(); errors.Is(err, signed.ErrBody) {
+		return err
+	} else if !errors.Is(err, io.EOF) {
 		return badRequest("there is data after the JSON message")
 	}
 	return nil

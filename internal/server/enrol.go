@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"crypto/hmac"
 
 	"concord/internal/api"
+	"concord/internal/store"
 	"concord/study"
 )
 
@@ -12,6 +14,11 @@ import (
 // made sure that the statement is its sender's own. Joining again with the same
 // invite changes nothing.
 func (s *Server) Join(ctx context.Context, hash study.Hash, secret []byte, statement *study.Statement) (contract []byte, asks bool, err error) {
+	return s.join(ctx, hash, study.HashOf(secret), statement)
+}
+
+// join is Join with an invite that the SHA-256 of its secret names.
+func (s *Server) join(ctx context.Context, hash, invite study.Hash, statement *study.Statement) (contract []byte, asks bool, err error) {
 	if statement.Role != study.RoleParty {
 		return nil, false, forbidden("the statement is an %s's; only parties join", statement.Role)
 	}
@@ -23,7 +30,7 @@ func (s *Server) Join(ctx context.Context, hash study.Hash, secret []byte, state
 	if err != nil {
 		return nil, false, err
 	}
-	admitted, err := s.store.Join(ctx, hash, study.HashOf(secret), statement, s.id.Statement, c.Parties)
+	admitted, err := s.store.Join(ctx, hash, invite, statement, s.id.Statement, c.Parties)
 	if err != nil {
 		return nil, false, err
 	}
@@ -47,6 +54,20 @@ func (s *Server) Admit(ctx context.Context, hash, party study.Hash) error {
 // TurnAway says no to a party that asks.
 func (s *Server) TurnAway(ctx context.Context, hash, party study.Hash) error {
 	return s.store.TurnAway(ctx, hash, party)
+}
+
+// inviteOf finds the invite whose secret made a proof for a statement.
+func (s *Server) inviteOf(ctx context.Context, hash study.Hash, proof, statement []byte) (study.Hash, error) {
+	secrets, err := s.store.InviteKeys(ctx, hash)
+	if err != nil {
+		return study.Hash{}, err
+	}
+	for _, key := range secrets {
+		if hmac.Equal(proof, study.JoinProof(key, hash, s.id.Statement.Fingerprint(), statement)) {
+			return key, nil
+		}
+	}
+	return study.Hash{}, store.ErrInvite
 }
 
 // Roster says to a party who has joined and who has confirmed.

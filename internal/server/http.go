@@ -15,9 +15,13 @@ import (
 // the same name; they decide nothing themselves.
 
 // caller is the study that a request names, and the party whose key the
-// connection has proved.
+// connection, or the request's signature, has proved.
 func (s *Server) caller(r *http.Request) (hash, party study.Hash, err error) {
 	if hash, err = pathStudy(r); err != nil {
+		return hash, party, err
+	}
+	if a := askerOf(r); a != nil {
+		party, err := s.signer(r.Context(), a, hash)
 		return hash, party, err
 	}
 	key, err := clientKey(r)
@@ -58,14 +62,11 @@ func (s *Server) identity(w http.ResponseWriter, _ *http.Request) error {
 	return s.ok(w, api.Identity{Statement: s.id.Statement.Encode()})
 }
 
-// join is for whom no roster names yet: the connection must prove the TLS key of
-// the statement.
-func (s *Server) join(w http.ResponseWriter, r *http.Request) error {
+// postJoin is for whom no roster names yet: the connection must prove the TLS key of
+// the statement, or the request's signature its signing key. Where a proxy may read
+// the request, the invite's secret is not in it.
+func (s *Server) postJoin(w http.ResponseWriter, r *http.Request) error {
 	hash, err := pathStudy(r)
-	if err != nil {
-		return err
-	}
-	key, err := clientKey(r)
 	if err != nil {
 		return err
 	}
@@ -77,10 +78,23 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return refused(err)
 	}
-	if statement.TLSKey != key {
+	invite := study.HashOf(req.Secret)
+	if a := askerOf(r); a != nil {
+		if err := s.proved(a, hash, statement); err != nil {
+			return err
+		}
+		if len(req.Secret) > 0 {
+			return badRequest("the secret of an invite does not travel where a proxy may read it; ask for a new invite")
+		}
+		if invite, err = s.inviteOf(r.Context(), hash, req.Proof, req.Statement); err != nil {
+			return err
+		}
+	} else if key, err := clientKey(r); err != nil {
+		return err
+	} else if statement.TLSKey != key {
 		return forbidden("the connection does not hold the TLS key of the statement")
 	}
-	contract, asks, err := s.Join(r.Context(), hash, req.Secret, statement)
+	contract, asks, err := s.join(r.Context(), hash, invite, statement)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"concord/bundle"
 	"concord/internal/api"
+	"concord/internal/signed"
 	"concord/internal/store"
 	"concord/study"
 )
@@ -138,7 +139,7 @@ func receive(file io.Writer, sum hash.Hash, line []byte, body io.Reader) (int64,
 	_, err := io.CopyBuffer(io.MultiWriter(file, sum), counted, make([]byte, receiveBytes))
 	var large *http.MaxBytesError
 	switch {
-	case errors.As(err, &large):
+	case errors.As(err, &large), errors.Is(err, signed.ErrBody):
 		return 0, err
 	case counted.failed:
 		return 0, badRequest("the upload broke off after %d bytes", int64(len(line))+counted.n)

@@ -16,6 +16,8 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,6 +28,7 @@ import (
 
 	"concord/internal/api"
 	"concord/internal/pinned"
+	"concord/internal/signed"
 	"concord/internal/store"
 	"concord/study"
 )
@@ -59,6 +62,9 @@ type Server struct {
 	contracts sync.Map // study.Hash to *study.Contract, decoded
 	prints    sync.Map // *study.Statement to study.Hash, its fingerprint
 
+	run    [signed.RunSize]byte // names this process in signed requests
+	nonces nonces
+
 	// checking bounds how many contributions are checked at once.
 	checking chan struct{}
 	wake     chan struct{} // something arrived: look whether a study is complete
@@ -66,7 +72,7 @@ type Server struct {
 
 // New makes a server on an open store, which stays the caller's to close.
 func New(id *study.Identity, st *store.Store, log *slog.Logger) *Server {
-	return &Server{
+	s := &Server{
 		id:        id,
 		store:     st,
 		log:       log,
@@ -76,42 +82,86 @@ func New(id *study.Identity, st *store.Store, log *slog.Logger) *Server {
 		checking:  make(chan struct{}, maxChecking),
 		wake:      make(chan struct{}, 1),
 	}
+	rand.Read(s.run[:])
+	return s
+}
+
+// Front is a listener and how requests that come by it say who asks.
+type Front struct {
+	Listener net.Listener
+	// Web is false for pinned TLS: the connection proves the party's key. If it is
+	// true requests are signed (see WebHandler) and TLS, if any, is with a public
+	// certificate.
+	Web bool
+	// TLS is the configuration with the public certificate; nil for plain HTTP, which
+	// a reverse proxy turns into HTTPS. For Web only.
+	TLS *tls.Config
+	// Prefix is the path under which a reverse proxy has the server, or "". For Web
+	// only.
+	Prefix string
 }
 
 // Serve answers on ln over pinned TLS until ctx ends, and runs due jobs. It
 // returns nil after an orderly end.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
-	config, err := pinned.Server(s.id.TLSKey())
-	if err != nil {
-		return fmt.Errorf("server: %w", err)
-	}
-	srv := &http.Server{
-		Handler:           s.Handler(),
-		TLSConfig:         config,
-		ReadHeaderTimeout: headerTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-	}
+	return s.ServeFronts(ctx, Front{Listener: ln})
+}
+
+// ServeFronts answers on several listeners until ctx ends or one of them fails,
+// and runs due jobs. It returns nil after an orderly end.
+func (s *Server) ServeFronts(ctx context.Context, fronts ...Front) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var jobs sync.WaitGroup
-	jobs.Go(func() { s.runJobs(ctx) })
-	jobs.Go(func() {
-		<-ctx.Done()
-		end, stop := context.WithTimeout(context.Background(), shutdownTimeout)
-		defer stop()
-		if err := srv.Shutdown(end); err != nil {
-			srv.Close()
+	servers := make([]*http.Server, len(fronts))
+	for i, f := range fronts {
+		handler, config := s.Handler(), f.TLS
+		if f.Web {
+			handler = s.WebHandler(f.Prefix)
+		} else {
+			var err error
+			if config, err = pinned.Server(s.id.TLSKey()); err != nil {
+				return fmt.Errorf("server: %w", err)
+			}
 		}
-	})
-	err = srv.ServeTLS(ln, "", "")
-	cancel()
-	jobs.Wait()
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
+		servers[i] = &http.Server{
+			Handler:           handler,
+			TLSConfig:         config,
+			ReadHeaderTimeout: headerTimeout,
+			IdleTimeout:       idleTimeout,
+			MaxHeaderBytes:    16 << 10,
+			ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		}
 	}
-	return fmt.Errorf("server: %w", err)
+	var running sync.WaitGroup
+	running.Go(func() { s.runJobs(ctx) })
+	failed := make(chan error, len(fronts))
+	for i, srv := range servers {
+		running.Go(func() {
+			defer cancel()
+			err := serveOne(srv, fronts[i].Listener)
+			if !errors.Is(err, http.ErrServerClosed) {
+				failed <- fmt.Errorf("server: %w", err)
+			}
+		})
+		running.Go(func() {
+			<-ctx.Done()
+			end, stop := context.WithTimeout(context.Background(), shutdownTimeout)
+			defer stop()
+			if err := srv.Shutdown(end); err != nil {
+				srv.Close()
+			}
+		})
+	}
+	running.Wait()
+	close(failed)
+	return <-failed // nil if none is in it
+}
+
+func serveOne(srv *http.Server, ln net.Listener) error {
+	if srv.TLSConfig == nil {
+		return srv.Serve(ln)
+	}
+	return srv.ServeTLS(ln, "", "")
 }
 
 // Handler returns the API without TLS; requests must carry a connection state
@@ -121,7 +171,7 @@ func (s *Server) Handler() http.Handler {
 	handle := func(pattern string, h handler) { mux.Handle(pattern, s.wrap(h)) }
 	handle("GET "+api.PathHealth, s.health)
 	handle("GET "+api.PathIdentity, s.identity)
-	handle("POST "+api.PathJoin, s.join)
+	handle("POST "+api.PathJoin, s.postJoin)
 	handle("GET "+api.PathRoster, s.roster)
 	handle("POST "+api.PathConfirmations, s.confirm)
 	handle("GET "+api.PathStatus, s.status)

@@ -115,7 +115,7 @@ func identity(t testing.TB, role study.Role, name string) *study.Identity {
 // as connects with a party's key.
 func (w *world) as(id *study.Identity) *client.Client {
 	w.t.Helper()
-	c, err := client.Connect(w.address, w.study, id.TLSKey(), w.analyst.Statement)
+	c, err := client.Connect(client.Target{Address: w.address}, w.study, id, w.analyst.Statement)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -466,7 +466,7 @@ func TestWrongServer(t *testing.T) {
 	w := newWorld(t)
 	other := identity(t, study.RoleAnalyst, "Analyst")
 	a := identity(t, study.RoleParty, "North")
-	c, err := client.Connect(w.address, w.study, a.TLSKey(), other.Statement)
+	c, err := client.Connect(client.Target{Address: w.address}, w.study, a, other.Statement)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -474,10 +474,10 @@ func TestWrongServer(t *testing.T) {
 	if _, err := c.Status(t.Context()); !errors.Is(err, pinned.ErrWrongKey) {
 		t.Errorf("Status at a server with another key = %v, want ErrWrongKey", err)
 	}
-	if _, _, err := client.Meet(t.Context(), w.address, w.study, a.TLSKey(), other.Statement.Fingerprint()); !errors.Is(err, pinned.ErrWrongKey) {
+	if _, _, err := client.Meet(t.Context(), client.Target{Address: w.address}, w.study, a, other.Statement.Fingerprint()); !errors.Is(err, pinned.ErrWrongKey) {
 		t.Errorf("Meet with another fingerprint = %v, want ErrWrongKey", err)
 	}
-	met, analyst, err := client.Meet(t.Context(), w.address, w.study, a.TLSKey(), w.analyst.Statement.Fingerprint())
+	met, analyst, err := client.Meet(t.Context(), client.Target{Address: w.address}, w.study, a, w.analyst.Statement.Fingerprint())
 	if err != nil || analyst.Name != "Analyst" {
 		t.Fatalf("Meet = %v, %v", analyst, err)
 	}

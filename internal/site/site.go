@@ -4,7 +4,8 @@
 //
 //	identity.secret      private keys                              0600
 //	statement.json       this site's identity statement            public
-//	connection.json      the server's address, the study
+//	connection.json      the server's address, how it is known (tls), the study
+//	trusted.pem          certificates that this site trusts besides the system's
 //	analyst.json         the analyst's statement                   public
 //	contract.json        what was agreed; its SHA-256 is the study
 //	roster/              statements of all members, once confirmed
@@ -53,6 +54,7 @@ const (
 	identityFile     = "identity.secret"
 	statementFile    = "statement.json"
 	connectionFile   = "connection.json"
+	trustedFile      = "trusted.pem"
 	analystFile      = "analyst.json"
 	contractFile     = "contract.json"
 	rosterDir        = "roster"
@@ -86,9 +88,13 @@ type Site struct {
 
 // Connection says where the server is and which study this site takes part in.
 type Connection struct {
-	Format  int        `json:"format"`
-	Address string     `json:"address"`
-	Study   study.Hash `json:"study"`
+	Format  int    `json:"format"`
+	Address string `json:"address"`
+	// TLS is study.TLSWebPKI, or empty for study.TLSPinned; Prefix is the path under
+	// which a reverse proxy has the server.
+	TLS    string     `json:"tls,omitempty"`
+	Prefix string     `json:"prefix,omitempty"`
+	Study  study.Hash `json:"study"`
 }
 
 // ErrNoSite is returned by Open when the folder holds no site.
@@ -192,17 +198,37 @@ func (s *Site) Joined() bool { return s.has(contractFile) }
 // PutJoined stores what joining gave; the contract comes last, and makes the
 // site.
 func (s *Site) PutJoined(c Connection, analyst *study.Statement, contract []byte) error {
-	b, err := json.MarshalIndent(c, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := durable.WriteFile(s.path(connectionFile), append(b, '\n'), filePerm); err != nil {
+	if err := s.PutConnection(c); err != nil {
 		return err
 	}
 	if err := durable.WriteFile(s.path(analystFile), analyst.Encode(), filePerm); err != nil {
 		return err
 	}
 	return durable.WriteFile(s.path(contractFile), contract, filePerm)
+}
+
+// PutConnection stores where the server is.
+func (s *Site) PutConnection(c Connection) error {
+	b, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(s.path(connectionFile), append(b, '\n'), filePerm)
+}
+
+// PutTrusted stores the certificates, in PEM, that this site trusts besides the
+// system's: an inspecting proxy's.
+func (s *Site) PutTrusted(pem []byte) error {
+	return durable.WriteFile(s.path(trustedFile), pem, filePerm)
+}
+
+// Trusted loads those certificates, nil if there are none.
+func (s *Site) Trusted() ([]byte, error) {
+	b, err := os.ReadFile(s.path(trustedFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
 }
 
 // Identity loads the private keys.

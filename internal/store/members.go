@@ -40,6 +40,16 @@ func (s *Store) addInvite(ctx context.Context, hash study.Hash, secret study.Has
 	})
 }
 
+// InviteKeys returns the SHA-256 of the secrets of a study's invites.
+func (s *Store) InviteKeys(ctx context.Context, hash study.Hash) ([]study.Hash, error) {
+	return query(ctx, s.db, "SELECT secret FROM invites WHERE study = ? ORDER BY rowid", func(row *sql.Rows) (key study.Hash, err error) {
+		var b []byte
+		err = row.Scan(&b)
+		copy(key[:], b)
+		return key, err
+	}, hash[:])
+}
+
 // Invite is an invite without its secret.
 type Invite struct {
 	Label  string

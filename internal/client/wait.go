@@ -1,0 +1,85 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// errStuck ends an upload of which the other end takes nothing.
+var errStuck = fmt.Errorf("the other end took no byte for %v", silence)
+
+// wait watches a request until its answer begins: an upload that nobody takes is
+// given up, and a wait for an answer that lasts is explained. How long the answer
+// itself may take, the transport bounds (answerTimeout).
+type wait struct {
+	stuck *time.Timer // runs while there is a body to send
+	told  *time.Timer
+}
+
+func (c *Client) wait(cancel context.CancelCauseFunc) *wait {
+	w := &wait{stuck: time.AfterFunc(silence, func() { cancel(errStuck) }), told: time.AfterFunc(patience, func() {})}
+	w.stuck.Stop()
+	w.told.Stop()
+	if notice := c.target.Notice; notice != nil {
+		w.told = time.AfterFunc(patience, func() {
+			notice(fmt.Sprintf("waiting for the server at %s; it is given up after %v", c.target.Address, answerTimeout))
+		})
+	}
+	return w
+}
+
+// end stops the watch: the answer begins, or there is none.
+func (w *wait) end() {
+	w.stuck.Stop()
+	w.told.Stop()
+}
+
+// request makes a request whose body can be read as often as it must be, and keeps
+// the watch going while bytes are taken from it.
+func (c *Client) request(ctx context.Context, method, path string, body io.ReadSeeker, size int64, w *wait) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, nil)
+	if err != nil || body == nil {
+		return req, err
+	}
+	start, err := body.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, err
+	}
+	req.ContentLength = size
+	req.GetBody = func() (io.ReadCloser, error) {
+		if _, err := body.Seek(start, io.SeekStart); err != nil {
+			return nil, err
+		}
+		return io.NopCloser(&watched{body, w}), nil
+	}
+	req.Body, err = req.GetBody()
+	return req, err
+}
+
+type watched struct {
+	io.Reader
+	w *wait
+}
+
+func (r *watched) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil {
+		r.w.stuck.Stop() // all is on its way; what follows is the wait for the answer
+	} else {
+		r.w.stuck.Reset(silence)
+		r.w.told.Reset(patience)
+	}
+	return n, err
+}
+
+// cause is why a request ended that this program itself gave up.
+func cause(ctx context.Context) error {
+	if c := context.Cause(ctx); errors.Is(c, errStuck) || errors.Is(c, errSilent) {
+		return c
+	}
+	return nil
+}
