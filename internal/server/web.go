@@ -110,7 +110,7 @@ func (s *Server) signer(ctx context.Context, a *asker, hash study.Hash) (party s
 	}
 	member, ok := v.people[a.req.Party]
 	if !ok {
-		return party, forbidden("the request was signed by no party of this study")
+		return party, s.stranger(ctx, hash, func(m *study.Statement) bool { return m.Fingerprint() == a.req.Party }, "the request was signed by")
 	}
 	return a.req.Party, s.proved(a, hash, member)
 }
