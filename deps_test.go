@@ -32,7 +32,7 @@ var order = [][]string{
 	{"lab/dataset", "lab/split", "lab/fedavg", "lab/page", "experiments"},
 	{"lab"},
 	{"lab/experiment", "lab/faces", "lab/patients"},
-	{"internal/api", "internal/pinned", "internal/signed", "internal/report", "internal/reviewpage"},
+	{"internal/api", "internal/parcel", "internal/pinned", "internal/signed", "internal/report", "internal/reviewpage"},
 	{"internal/cli"},
 	{"internal/store", "internal/client", "internal/site"},
 	{"internal/server", "internal/post"},

@@ -14,6 +14,7 @@ const (
 	SignApproval     = "approval"     // a person's yes to a manifest
 	SignEnvelope     = "envelope"     // the outer line of a bundle
 	SignReceipt      = "receipt"      // the analyst's word that a bundle is stored
+	SignParcel       = "parcel"       // the outer line of a parcel
 	SignRequest      = "request"      // a party's request, where TLS does not say who asks
 	SignAnswer       = "answer"       // the analyst's answer to one request
 	SignAudit        = "audit"        // an entry of an audit log

@@ -23,6 +23,7 @@ import (
 // program is one run of concord.
 type program struct {
 	dir      string
+	files    bool // this run exchanges files, whatever the site did before
 	in       *bufio.Reader
 	out, err io.Writer
 }
@@ -52,6 +53,9 @@ and sealed.
   concord receive                      when everybody has sent
   concord predict new.csv
 
+Without a network: --to FILE with join, roster confirm, sync and send writes a file
+for the analyst instead of connecting, and concord take FILE takes what comes back.
+
 Every command can be repeated. Exit status: 0 done, 1 failed, 2 wrong usage,
 3 waiting for others.`,
 	}
@@ -59,6 +63,7 @@ Every command can be repeated. Exit status: 0 done, 1 failed, 2 wrong usage,
 	root.AddCommand(
 		p.joinCommand(), p.approverCommand(), p.pieceCommand(), p.publicCommand(), p.rosterCommand(), p.syncCommand(), p.checkCommand(), p.prepareCommand(),
 		p.reviewCommand(), p.approveCommand(), p.sendCommand(), p.receiveCommand(), p.predictCommand(), p.statusCommand(),
+		p.giveCommand(), p.takeCommand(),
 	)
 	return root
 }
@@ -80,6 +85,7 @@ type visit struct {
 	study    study.Hash
 	analyst  *study.Statement
 	target   client.Target
+	files    bool // this site exchanges files with the analyst and does not connect
 	// roster is nil until people here have confirmed it.
 	roster *study.Roster
 	epoch  study.Hash
@@ -89,7 +95,11 @@ type visit struct {
 func (p *program) site() (*site.Site, error) {
 	s, err := site.Open(p.dir)
 	if errors.Is(err, site.ErrNoSite) {
-		err = cli.WithHint(err, "run concord join INVITE --name NAME first, or name the folder with --dir")
+		hint := "run concord join INVITE --name NAME first, or name the folder with --dir"
+		if j, _ := (&site.Site{Dir: p.dir}).Joining(); j != nil {
+			hint = "this site has asked to join by a file: concord take the file that the analyst gives back"
+		}
+		err = cli.WithHint(err, hint)
 	}
 	return s, err
 }
@@ -118,6 +128,7 @@ func (p *program) open() (*visit, error) {
 	if v.target, err = p.target(s, conn); err != nil {
 		return nil, err
 	}
+	v.files = p.files || s.ByFile()
 	var confirmation *study.Confirmation
 	if v.roster, confirmation, err = s.Roster(); err != nil {
 		return nil, err
@@ -185,8 +196,12 @@ func (v *visit) needRoster() error {
 	return nil
 }
 
-// dial connects to the server that the site joined.
+// dial connects to the server that the site joined, or opens what the analyst's parcels
+// brought.
 func (v *visit) dial() (post.Post, error) {
+	if v.files {
+		return post.NewBox(v.site)
+	}
 	return client.Connect(v.target, v.study, v.id, v.analyst)
 }
 

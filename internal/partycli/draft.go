@@ -202,9 +202,12 @@ func (v *visit) sendOutbox(ctx context.Context, c post.Post, kind string) (int64
 		return 0, err
 	}
 	if err := v.sealedHere(kind, path); err != nil {
-		return 0, cli.WithHint(fmt.Errorf("%s: %w; nothing was sent", path, err), "remove that file: concord send seals what was approved anew, concord sync this site's share")
+		return 0, notOurs(path, err)
 	}
 	raw, err := c.Send(ctx, path)
+	if errors.Is(err, post.ErrLater) {
+		return info.Size(), err
+	}
 	if err != nil {
 		var r *client.Refusal
 		if errors.As(err, &r) && (r.Status == http.StatusUnprocessableEntity || r.Status == http.StatusRequestEntityTooLarge) {
@@ -218,15 +221,29 @@ func (v *visit) sendOutbox(ctx context.Context, c post.Post, kind string) (int64
 	if err != nil {
 		return 0, err
 	}
-	env, err := readEnvelope(path)
+	matches, err := v.receiptFor(kind, receipt)
 	if err != nil {
 		return 0, err
 	}
-	if receipt.Manifest != env.Manifest || receipt.Ciphertext != env.Ciphertext || receipt.Sender != v.own() ||
-		receipt.Study != v.study || receipt.Epoch != v.epoch {
+	if !matches {
 		return 0, errors.New("the server's receipt is for another bundle")
 	}
 	return info.Size(), v.site.PutReceipt(kind, raw)
+}
+
+// receiptFor reports whether a receipt is for the bundle of one kind in the outbox.
+func (v *visit) receiptFor(kind string, receipt *study.Receipt) (bool, error) {
+	env, err := readEnvelope(v.site.Outbox(kind))
+	if err != nil {
+		return false, err
+	}
+	return receipt.Manifest == env.Manifest && receipt.Ciphertext == env.Ciphertext && receipt.Sender == v.own() &&
+		receipt.Study == v.study && receipt.Epoch == v.epoch, nil
+}
+
+// notOurs says that a file in the outbox is not what this site sealed.
+func notOurs(path string, err error) error {
+	return cli.WithHint(fmt.Errorf("%s: %w; nothing was sent", path, err), "remove that file: concord send seals what was approved anew, concord sync this site's share")
 }
 
 // receipt is the analyst's for the bundle of one kind.

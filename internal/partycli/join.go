@@ -41,7 +41,30 @@ address, or its other way in.`,
 	cmd.Flags().StringVar(&approver, "approver", "", "public key of another person who approves what leaves (concord approver new)")
 	cmd.Flags().StringVar(&trusted, "ca", "", "a file of certificates in PEM to trust besides the system's; kept in the site's folder")
 	cmd.MarkFlagRequired("name")
-	return cmd
+	return p.byFile(cmd, true)
+}
+
+// joinByFile notes what this site asks; the parcel that give writes carries it.
+func (p *program) joinByFile(s *site.Site, id *study.Identity, invite study.Invite) error {
+	if s.Joined() {
+		p.printf("joined already as %q\n", id.Statement.Name)
+		return nil
+	}
+	if err := s.PutTried(); err != nil {
+		return err
+	}
+	key := study.HashOf(invite.Secret.Reveal())
+	err := s.PutJoining(site.Joining{
+		Connection: connection(invite),
+		Analyst:    invite.Analyst,
+		Proof:      study.JoinProof(key, invite.Contract, invite.Analyst, id.Statement.Encode()),
+	})
+	if err != nil {
+		return err
+	}
+	p.printf("asks to join as %q, fingerprint %s\nno data leaves; next: bring the file to the analyst, then concord take what comes back\n",
+		id.Statement.Name, id.Statement.Fingerprint().Short())
+	return nil
 }
 
 func (p *program) join(ctx context.Context, line, name, approver, trusted string) error {
@@ -98,6 +121,9 @@ func (p *program) join(ctx context.Context, line, name, approver, trusted string
 			return cli.WithHint(cli.Usagef("the folder %s already takes part in study %s", p.dir, conn.Study.Short()),
 				"take another folder for another study, with --dir")
 		}
+	}
+	if p.files {
+		return p.joinByFile(s, id, invite)
 	}
 	c, analyst, err := client.Meet(ctx, target, invite.Contract, id, invite.Analyst)
 	if err != nil {

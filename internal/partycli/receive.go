@@ -22,7 +22,7 @@ import (
 )
 
 func (p *program) receiveCommand() *cobra.Command {
-	return &cobra.Command{
+	return p.byFile(&cobra.Command{
 		Use:   "receive",
 		Short: "Fetch the result and make this site's model.onnx",
 		Long: `Fetches the sealed result, checks every signature and hash, and joins this site's
@@ -48,7 +48,7 @@ allow-listed operators, model.onnx. No foreign code runs here.`,
 			defer c.Close()
 			return p.fetchResult(cmd.Context(), v, c)
 		},
-	}
+	}, false)
 }
 
 func (p *program) fetchResult(ctx context.Context, v *visit, c post.Post) error {

@@ -38,8 +38,8 @@ letters of a word are enough.`,
 	confirm.Flags().StringVar(&phrase, "phrase", "", "the 12 words, instead of typing them when asked")
 	confirm.Flags().StringVar(&keyFile, "key", "", "the approver's private key, where this site joined with an approver")
 	confirm.Example = `  concord roster confirm --phrase "twelve words as they were read out ..."`
-	cmd.AddCommand(confirm)
-	return cmd
+	cmd.AddCommand(p.byFile(confirm, true))
+	return p.byFile(cmd, false)
 }
 
 func (p *program) showRoster(ctx context.Context) error {
@@ -203,7 +203,11 @@ func (p *program) confirmRoster(ctx context.Context, typed, keyFile string) erro
 		return nil
 	}
 	p.printf("confirmed: every name, the contract, and what setup sends (32 random bytes, sealed to the other %d parties)\n", len(v.others()))
-	p.printf("next: concord sync\n")
+	if v.files {
+		p.printf("next: %s\n", giveNext)
+	} else {
+		p.printf("next: concord sync\n")
+	}
 	return nil
 }
 

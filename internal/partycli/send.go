@@ -16,7 +16,7 @@ import (
 )
 
 func (p *program) sendCommand() *cobra.Command {
-	return &cobra.Command{
+	return p.byFile(&cobra.Command{
 		Use:   "send",
 		Short: "Seal and send what was approved",
 		Args:  cobra.NoArgs,
@@ -40,7 +40,7 @@ func (p *program) sendCommand() *cobra.Command {
 			defer c.Close()
 			return p.sendContribution(cmd.Context(), v, c)
 		},
-	}
+	}, true)
 }
 
 func (p *program) sendContribution(ctx context.Context, v *visit, c post.Post) error {
@@ -69,6 +69,13 @@ func (p *program) sendContribution(ctx context.Context, v *visit, c post.Post) e
 		}
 	}
 	n, err := v.sendOutbox(ctx, c, bundle.KindContribution)
+	if errors.Is(err, post.ErrLater) {
+		p.printf("sealed %d bytes to the analyst, for the next parcel\n", n)
+		if !p.files {
+			p.printf("next: %s\n", giveNext)
+		}
+		return nil
+	}
 	if err != nil {
 		return cli.WithHint(err, hintOf(err, "nothing is lost: correct the cause and run concord send again"))
 	}

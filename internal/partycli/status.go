@@ -23,7 +23,7 @@ func (p *program) statusCommand() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.status(cmd.Context(), asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	return p.byFile(cmd, false)
 }
 
 func (p *program) status(ctx context.Context, asJSON bool) error {
@@ -56,6 +56,7 @@ func (p *program) status(ctx context.Context, asJSON bool) error {
 		}
 		p.printf("%s\n", b)
 	} else {
+		p.printSince(v)
 		p.printf("%s: %s, %d of %d parties have joined\n", v.contract.Name, st.State, st.Present, st.Expected)
 		if st.Problem != "" {
 			p.printf("problem: %s\n", st.Problem)
@@ -105,10 +106,12 @@ func (v *visit) next(st api.Status) string {
 		return ""
 	case !v.site.Sent(bundle.KindSetup) && v.contract.Anchor.Pieces() && !v.pieceApproved():
 		return "concord piece prepare data.csv, concord piece review, then concord piece approve"
-	case !v.site.Sent(bundle.KindSetup):
+	case !v.site.Sent(bundle.KindSetup) && !v.waitsForParcel(bundle.KindSetup):
 		return "concord sync"
-	case !v.site.HasSeed() && st.State != api.StateConfirming && st.State != api.StateSetup:
+	case !v.site.HasSeed() && (st.State != api.StateConfirming && st.State != api.StateSetup || v.sharesTaken()):
 		return "concord sync"
+	case !v.site.HasSeed() && v.waitsForParcel(bundle.KindSetup):
+		return giveNext
 	case !v.site.HasSeed():
 		return ""
 	case v.site.Sent(bundle.KindContribution):
@@ -116,10 +119,49 @@ func (v *visit) next(st api.Status) string {
 			return "concord receive"
 		}
 		return ""
+	case v.waitsForParcel(bundle.KindContribution):
+		return giveNext
 	case v.site.Has(bundle.KindContribution, "leaves", approvalFile):
 		return "concord send"
 	case v.site.Has(bundle.KindContribution):
 		return "concord review, then concord approve"
 	}
 	return "concord prepare data.csv"
+}
+
+// giveNext is what comes next for a site that exchanges files and has something to say.
+const giveNext = "concord give FILE, bring it to the analyst, then concord take what comes back"
+
+// waitsForParcel reports whether the sealed bundle of one kind goes with the next
+// parcel, or went with one to which no answer has come.
+func (v *visit) waitsForParcel(kind string) bool {
+	return v.files && !v.site.Sent(kind) && v.site.Has("outbox", kind+".bundle")
+}
+
+// sharesTaken reports whether parcels have brought every other party's share.
+func (v *visit) sharesTaken() bool {
+	if !v.files {
+		return false
+	}
+	taken, err := v.site.Taken()
+	if err != nil || taken == nil {
+		return false
+	}
+	n := 0
+	for _, b := range taken.Bundles {
+		if b.Kind == bundle.KindSetup {
+			n++
+		}
+	}
+	return n == len(v.others())
+}
+
+// printSince says of when the news is, at a site that exchanges files.
+func (p *program) printSince(v *visit) {
+	if !v.files {
+		return
+	}
+	if taken, err := v.site.Taken(); err == nil && taken != nil {
+		p.printf("as the analyst's parcel of %s UTC has it:\n", numberTime(taken.Number))
+	}
 }

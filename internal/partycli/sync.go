@@ -28,7 +28,7 @@ import (
 const entropyMember = "entropy.bin"
 
 func (p *program) syncCommand() *cobra.Command {
-	return &cobra.Command{
+	return p.byFile(&cobra.Command{
 		Use:   "sync",
 		Short: "Do every due step that needs no decision",
 		Long: `Sends the setup share that roster confirm approved, collects the other parties'
@@ -37,7 +37,7 @@ contribution; fetches the result when it is there. What needs a decision is
 named and left to you.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.sync(cmd.Context()) },
-	}
+	}, true)
 }
 
 func (p *program) sync(ctx context.Context) error {
@@ -112,20 +112,22 @@ func (p *program) setup(ctx context.Context, v *visit, c post.Post) error {
 		if err := v.sendConfirmation(ctx); err != nil {
 			return err
 		}
-		if !v.site.Has("outbox", bundle.KindSetup+".bundle") {
-			if err := v.sealDraft(bundle.KindSetup, v.others()); err != nil {
-				return err
-			}
-		}
-		n, err := v.sendOutbox(ctx, c, bundle.KindSetup)
-		if err != nil {
+		if err := v.sealShare(); err != nil {
 			return err
 		}
-		what := ""
+		n, err := v.sendOutbox(ctx, c, bundle.KindSetup)
+		later := errors.Is(err, post.ErrLater)
+		if err != nil && !later {
+			return err
+		}
+		done, what := "sent", ""
+		if later {
+			done = "sealed for the next parcel"
+		}
 		if v.contract.Anchor.Pieces() {
 			what = " and its piece of the anchor"
 		}
-		p.printf("sent this site's share of the anchor seed%s: %d bytes, sealed to the other %d parties\n", what, n, len(v.others()))
+		p.printf("%s this site's share of the anchor seed%s: %d bytes, sealed to the other %d parties\n", done, what, n, len(v.others()))
 	}
 	if v.site.HasSeed() {
 		return nil

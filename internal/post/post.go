@@ -1,10 +1,11 @@
 // Package post is how a site exchanges with the analyst, whatever carries it: the
-// operations that commands need, of which package client has one implementation,
-// over the network.
+// operations that commands need ([Post]), over the network (package client) or by files
+// ([Box]). A site may change from one to the other at every step.
 package post
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"concord/internal/api"
@@ -31,4 +32,11 @@ type Post interface {
 	Close()
 }
 
-var _ Post = (*client.Client)(nil)
+var (
+	_ Post = (*client.Client)(nil)
+	_ Post = (*Box)(nil)
+)
+
+// ErrLater is what Send returns for a bundle that goes with the next parcel: its
+// receipt comes with a later one.
+var ErrLater = errors.New("the bundle goes with the next parcel")

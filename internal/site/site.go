@@ -21,6 +21,8 @@
 //	outbox/              sealed bundles, exactly as sent
 //	receipts/            the analyst's signed receipts
 //	inbox/               sealed bundles as received
+//	joining.json         what this site asked to join, where it asked by a file
+//	post/                what the analyst's newest parcel said and brought, by-file
 //	lock                 held while a command changes the folder
 //	join-tried           this identity may be known to a server
 //	model.onnx           the finished model, which holds the basis  0600
@@ -182,7 +184,7 @@ func (s *Site) Lock() (unlock func(), err error) {
 		return nil, err
 	}
 	for _, sub := range []string{
-		".", outboxDir, receiptsDir, inboxDir, filepath.Join(bundle.KindSetup, leavesDir), filepath.Join(bundle.KindContribution, leavesDir),
+		".", outboxDir, receiptsDir, inboxDir, postDir, filepath.Join(bundle.KindSetup, leavesDir), filepath.Join(bundle.KindContribution, leavesDir),
 	} {
 		if err := durable.Sweep(s.path(sub)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			unlock()
@@ -445,6 +447,9 @@ func (s *Site) CloseSetup() error {
 		if err := os.RemoveAll(path); err != nil {
 			return err
 		}
+	}
+	if err := s.forgetPostedShares(); err != nil {
+		return err
 	}
 	return durable.SyncDir(s.Dir)
 }

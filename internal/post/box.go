@@ -1,0 +1,80 @@
+package post
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"concord/internal/api"
+	"concord/internal/cli"
+	"concord/internal/site"
+	"concord/study"
+)
+
+// Box is the post of a site that exchanges files: it answers from the analyst's newest
+// parcel (concord take) and leaves what this site has to say to the next one (concord
+// give), which collects it from the site's folder. It never opens a connection.
+type Box struct {
+	site  *site.Site
+	taken *site.Taken // nil before the first parcel
+}
+
+// NewBox opens the box of a site.
+func NewBox(s *site.Site) (*Box, error) {
+	taken, err := s.Taken()
+	return &Box{s, taken}, err
+}
+
+// Roster is that of the newest parcel.
+func (b *Box) Roster(context.Context) (api.Roster, error) {
+	if b.taken == nil || b.taken.Roster == nil {
+		return api.Roster{}, errWait()
+	}
+	return *b.taken.Roster, nil
+}
+
+// Confirm does nothing: every parcel that this site gives holds its confirmation.
+func (b *Box) Confirm(context.Context, *study.Confirmation) error { return nil }
+
+// Status is that of the newest parcel.
+func (b *Box) Status(context.Context) (api.Status, error) {
+	if b.taken == nil || b.taken.Status == nil {
+		return api.Status{}, errWait()
+	}
+	return *b.taken.Status, nil
+}
+
+// Bundles lists what the newest parcel brought.
+func (b *Box) Bundles(context.Context) ([]api.BundleInfo, error) {
+	if b.taken == nil {
+		return nil, nil
+	}
+	return slices.Clone(b.taken.Bundles), nil
+}
+
+// Send returns ErrLater: the bundle lies in the outbox, from where the next parcel
+// takes it.
+func (b *Box) Send(context.Context, string) ([]byte, error) { return nil, ErrLater }
+
+// Fetch copies a bundle that a parcel brought.
+func (b *Box) Fetch(_ context.Context, manifest study.Hash, w io.Writer, limit int64) (int64, error) {
+	f, err := b.site.OpenPosted(manifest)
+	if err != nil {
+		return 0, cli.WithHint(err, "take the analyst's newest parcel again")
+	}
+	defer f.Close()
+	n, err := io.Copy(w, io.LimitReader(f, limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("%s has more than %d bytes", f.Name(), limit)
+	}
+	return n, err
+}
+
+// Close does nothing.
+func (b *Box) Close() {}
+
+// errWait says that a parcel must come first.
+func errWait() error {
+	return &cli.Waiting{For: "a parcel from the analyst that lets this site in (concord take FILE)"}
+}
