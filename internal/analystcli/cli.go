@@ -22,6 +22,7 @@ import (
 type program struct {
 	dir      string
 	listener net.Listener // for serve, instead of opening one
+	store    *store.Store // open while parcels are taken or given
 	out, err io.Writer
 }
 
@@ -53,11 +54,12 @@ trains when every contribution is there, and seals the result to each party.
   concordd invite --for "North hospital"        one line for each party
   concordd serve
   concordd admit                                who asks to be let in; admit NAME lets in
+  concordd take FILE..., give --to NAME --out FILE   the same by files, with or without serve
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 waiting for others.`,
 	}
 	root.PersistentFlags().StringVar(&p.dir, "dir", envOr("CONCORDD_DIR", "concord-analyst"), "the analyst's folder (also CONCORDD_DIR)")
-	root.AddCommand(p.initCommand(), p.studyCommand(), p.inviteCommand(), p.admitCommand(), p.turnAwayCommand(), p.serveCommand(), p.statusCommand())
+	root.AddCommand(p.initCommand(), p.studyCommand(), p.inviteCommand(), p.admitCommand(), p.turnAwayCommand(), p.serveCommand(), p.takeCommand(), p.giveCommand(), p.statusCommand())
 	return root
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"concord/internal/durable"
 	"concord/internal/server"
+	"concord/internal/store"
 )
 
 func (p *program) serveCommand() *cobra.Command {
@@ -25,15 +26,15 @@ func (p *program) serveCommand() *cobra.Command {
 				return err
 			}
 			defer st.Close()
-			unlock, err := durable.Lock(f.path("serve.lock"))
+			unlock, err := durable.Lock(f.path(serveLock))
 			if errors.Is(err, durable.ErrLocked) {
-				return fmt.Errorf("another concordd serves from %s", f.dir)
+				return fmt.Errorf("another concordd serves or trains in %s", f.dir)
 			}
 			if err != nil {
 				return err
 			}
 			defer unlock()
-			if err := st.Sweep(); err != nil {
+			if err := sweep(f, st); err != nil {
 				return err
 			}
 			ln := p.listener
@@ -57,4 +58,18 @@ func (p *program) serveCommand() *cobra.Command {
 	cmd.Flags().StringVar(&listen, "listen", "", "host:port to listen on, instead of the folder's setting")
 	cmd.Flags().BoolVar(&verbose, "verbose", false, "log every request")
 	return cmd
+}
+
+// sweep removes what a crash left, unless parcels are being taken at the moment: the
+// next start does it then.
+func sweep(f *folder, st *store.Store) error {
+	unlock, err := durable.Lock(f.path(takeLock))
+	if errors.Is(err, durable.ErrLocked) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return st.Sweep()
 }

@@ -17,6 +17,16 @@ func (s *Server) Join(ctx context.Context, hash study.Hash, secret []byte, state
 	return s.join(ctx, hash, study.HashOf(secret), statement)
 }
 
+// JoinByProof is Join for a party that shows by study.JoinProof that it holds an
+// invite. A proof is good for its statement only, any number of times.
+func (s *Server) JoinByProof(ctx context.Context, hash study.Hash, proof []byte, statement *study.Statement) (contract []byte, asks bool, err error) {
+	invite, err := s.inviteOf(ctx, hash, proof, statement.Encode())
+	if err != nil {
+		return nil, false, err
+	}
+	return s.join(ctx, hash, invite, statement)
+}
+
 // join is Join with an invite that the SHA-256 of its secret names.
 func (s *Server) join(ctx context.Context, hash, invite study.Hash, statement *study.Statement) (contract []byte, asks bool, err error) {
 	if statement.Role != study.RoleParty {

@@ -37,6 +37,9 @@ func (s *Server) runJobs(ctx context.Context) {
 	}
 	retry := time.NewTicker(retryAfter)
 	defer retry.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	var seen int64
 	s.wakeJobs()
 	for {
 		select {
@@ -44,6 +47,12 @@ func (s *Server) runJobs(ctx context.Context) {
 			return
 		case <-s.wake:
 		case <-retry.C:
+		case <-look.C: // another program may have taken a parcel
+			if version, err := s.store.Version(ctx); err != nil || version == seen {
+				continue
+			} else {
+				seen = version
+			}
 		}
 		studies, err := s.store.Studies(ctx)
 		if err != nil {
@@ -56,6 +65,20 @@ func (s *Server) runJobs(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// RunDue does what is due, once: for the time when no server serves.
+func (s *Server) RunDue(ctx context.Context) error {
+	studies, err := s.store.Studies(ctx)
+	if err != nil {
+		return err
+	}
+	for _, st := range studies {
+		if err := s.runJob(ctx, st.Hash); err != nil {
+			return fmt.Errorf("study %s: %w", st.Hash.Short(), err)
+		}
+	}
+	return nil
 }
 
 // runJob releases a study's results if they are due. A study that cannot be

@@ -122,6 +122,14 @@ CREATE TABLE testimonies (
 	text  BLOB NOT NULL,
 	UNIQUE (study, party, text)
 ) STRICT;
+`, `
+-- The number of the last parcel that was written for a site.
+CREATE TABLE parcels (
+	study  BLOB NOT NULL REFERENCES studies,
+	site   BLOB NOT NULL,
+	number INTEGER NOT NULL,
+	PRIMARY KEY (study, site)
+) STRICT;
 `}
 
 // conflict is an ErrConflict that says what conflicts.

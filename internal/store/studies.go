@@ -81,7 +81,7 @@ func (s *Store) DropStudy(ctx context.Context, hash study.Hash) error {
 		if n > 0 {
 			return conflict(fmt.Sprintf("%d parties have joined the study; it is not dropped", n))
 		}
-		for _, table := range []string{"invites", "members"} {
+		for _, table := range []string{"invites", "members", "parcels"} {
 			if _, err := tx.Exec("DELETE FROM "+table+" WHERE study = ?", hash[:]); err != nil {
 				return err
 			}

@@ -1,0 +1,27 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"concord/study"
+)
+
+// Receipts returns the receipts for all bundles of a sender in a study.
+func (s *Store) Receipts(ctx context.Context, hash, sender study.Hash) ([][]byte, error) {
+	return query(ctx, s.db, `SELECT receipt FROM bundles WHERE study = ? AND sender = ? AND length(receipt) > 0
+		ORDER BY epoch, kind, round`, func(row *sql.Rows) (receipt []byte, err error) {
+		err = row.Scan(&receipt)
+		return receipt, err
+	}, hash[:], sender[:])
+}
+
+// NumberParcel returns the number of the next parcel for a site: at least least, and
+// more than every number before, so that the site can tell which of two is newer.
+func (s *Store) NumberParcel(ctx context.Context, hash, site study.Hash, least int64) (number int64, err error) {
+	err = s.change(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRow(`INSERT INTO parcels (study, site, number) VALUES (?, ?, ?)
+			ON CONFLICT DO UPDATE SET number = max(number + 1, excluded.number) RETURNING number`, hash[:], site[:], least).Scan(&number)
+	})
+	return number, err
+}
