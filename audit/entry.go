@@ -47,6 +47,7 @@ const (
 	Failed    Kind = "failed"    // training failed
 	Refused   Kind = "refused"   // something was turned away
 	Witnessed Kind = "witnessed" // another participant told its log's head
+	Given     Kind = "given"     // a file for another participant was written
 	Exported  Kind = "exported"  // everything was sealed to an auditor
 	Withdrawn Kind = "withdrawn" // a party, or a consent, was taken back
 	Removed   Kind = "removed"   // data were deleted

@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 
+	"concord/audit"
 	"concord/study"
 )
 
@@ -20,8 +22,12 @@ func (s *Store) Receipts(ctx context.Context, hash, sender study.Hash) ([][]byte
 // more than every number before, so that the site can tell which of two is newer.
 func (s *Store) NumberParcel(ctx context.Context, hash, site study.Hash, least int64) (number int64, err error) {
 	err = s.change(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRow(`INSERT INTO parcels (study, site, number) VALUES (?, ?, ?)
+		err := tx.QueryRow(`INSERT INTO parcels (study, site, number) VALUES (?, ?, ?)
 			ON CONFLICT DO UPDATE SET number = max(number + 1, excluded.number) RETURNING number`, hash[:], site[:], least).Scan(&number)
+		if err == nil {
+			_, err = s.note(tx, hash, audit.Event{Kind: audit.Given, Party: site, Note: fmt.Sprintf("parcel %d", number)})
+		}
+		return err
 	})
 	return number, err
 }
