@@ -16,10 +16,10 @@ import (
 // It is products and triangular solutions only, four times as fast as
 // reflections, and as exact where the first round comes near to an orthogonal
 // Q₁; ok is false where it does not, at condition numbers of about 10⁷, and
-// where the shape promises no gain. The diagonal of R is positive.
+// for a wide or a very narrow a. The diagonal of R is positive.
 func cholQR(a *mat.Dense) (q, r *mat.Dense, ok bool) {
 	m, n := a.Dims()
-	if m < 2*n || n < 8 {
+	if m < n || n < 8 {
 		return nil, nil, false
 	}
 	r = mat.NewDense(n, n, nil)
