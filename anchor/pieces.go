@@ -131,6 +131,13 @@ func LowRankPiece(x secret.Matrix, rank int, delta float64, src rand.Source) (se
 // replacement. A row that x holds more than neighbours times comes out as it is. The
 // piece spans no more than x does. The cost is O(n² m).
 func SMOTEPiece(x secret.Matrix, rows, neighbours int, src rand.Source) (secret.Matrix, error) {
+	piece, _, err := SMOTEPieceOf(x, rows, neighbours, src)
+	return piece, err
+}
+
+// SMOTEPieceOf is [SMOTEPiece], and says for each row of the piece which two rows of x
+// it lies between.
+func SMOTEPieceOf(x secret.Matrix, rows, neighbours int, src rand.Source) (secret.Matrix, [][2]int, error) {
 	if src == nil {
 		panic("anchor: nil source")
 	}
@@ -139,15 +146,15 @@ func SMOTEPiece(x secret.Matrix, rows, neighbours int, src rand.Source) (secret.
 		err = checkSize(rows, m)
 	}
 	if err != nil {
-		return secret.Matrix{}, err
+		return secret.Matrix{}, nil, err
 	}
 	if neighbours < 1 || neighbours > n-1 {
-		return secret.Matrix{}, fmt.Errorf("anchor: %d neighbours among %d rows: choose 1 to %d, or add rows", neighbours, n, n-1)
+		return secret.Matrix{}, nil, fmt.Errorf("anchor: %d neighbours among %d rows: choose 1 to %d, or add rows", neighbours, n, n-1)
 	}
 	rnd := rand.New(src)
 	raw := x.Reveal()
 	near := make([][]int, n) // by row, made when the row is drawn first
-	piece := mat.NewDense(rows, m, nil)
+	piece, between := mat.NewDense(rows, m, nil), make([][2]int, rows)
 	for i := range rows {
 		from := rnd.IntN(n)
 		if near[from] == nil {
@@ -159,8 +166,9 @@ func SMOTEPiece(x secret.Matrix, rows, neighbours int, src rand.Source) (secret.
 		for j := range out {
 			out[j] = a[j] + at*(b[j]-a[j])
 		}
+		between[i] = [2]int{from, to}
 	}
-	return secret.NewMatrix(piece), nil
+	return secret.NewMatrix(piece), between, nil
 }
 
 // nearest are the k rows of x closest to row i, without itself; of rows equally far

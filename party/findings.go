@@ -41,6 +41,7 @@ type Finding struct {
 type measured struct {
 	contract *study.Contract
 	x        *mat.Dense // standardised rows (n × m)
+	people   []int      // whose they are, or nil
 	z        *mat.Dense // X̃ (n × l)
 	f        *mat.Dense // F (m × l)
 	a, image *mat.Dense // A (a × m) and Ã (a × l)
@@ -122,7 +123,7 @@ func (q measured) collude(r *Report, add adder) error {
 	if err != nil {
 		return err
 	}
-	link, err := privacy.Linkage(q.x, guess, linkedGuesses, q.src)
+	link, err := privacy.LinkagePeople(q.x, guess, q.people, linkedGuesses, q.src)
 	if err != nil {
 		return err
 	}

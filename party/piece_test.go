@@ -1,6 +1,7 @@
 package party_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func TestPiece(t *testing.T) {
 					t.Errorf("%s: %+v", kind, f)
 				}
 			}
-			if !strings.Contains(names, "piece-distance") || strings.Contains(names, "piece-linkage") != (c.Anchor.Kind == "low-rank") {
+			if !strings.Contains(names, "piece-distance") || !strings.Contains(names, "piece-linkage") || report.Linked == 0 || report.Eps <= 0 && c.Anchor.Kind == "low-rank" {
 				t.Errorf("%s: findings %s", kind, names)
 			}
 			pieces = append(pieces, piece)
@@ -119,5 +120,129 @@ func TestPublicAnchor(t *testing.T) {
 	}
 	if _, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, basis.NewSource()); err == nil || !strings.Contains(err.Error(), "there are no rows of it") {
 		t.Errorf("without the file: %v", err)
+	}
+}
+
+// TestPieceEps: rows of a piece that lie nearer to a true row than the floor of eps are
+// left out, whatever the kind; a piece of which nothing is left is refused.
+func TestPieceEps(t *testing.T) {
+	const floor = 0.15
+	for _, kind := range []string{"{kind: low-rank, rows: 50, rank: 2}", "{kind: smote, rows: 50}"} {
+		c := dataLike(t, kind)
+		tab := read(t, c, csv(60, rand.New(rand.NewPCG(1, 2))))
+		free, report, err := party.Piece(c, tab, party.EffectiveFloors(c, nil), basis.NewSource())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before, _ := free.Dims(); report.Eps >= floor || before != 50 {
+			t.Fatalf("%s: eps %g of %d rows without a floor", kind, report.Eps, before)
+		}
+		piece, report, err := party.Piece(c, tab, party.EffectiveFloors(c, &study.Policy{Eps: floor}), basis.NewSource())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, _ := piece.Dims()
+		if rows >= 50 || rows < 2 || report.Eps < floor || !strings.Contains(report.Findings[0].Text, "left out") {
+			t.Errorf("%s: %d rows, %+v", kind, rows, report)
+		}
+		x := tab.Standardised().Reveal()
+		n, _ := x.Dims()
+		for i := range rows {
+			for k := range n {
+				var d, length float64
+				for j, v := range x.RawRowView(k) {
+					length += v * v
+					d += (v - piece.Reveal().At(i, j)) * (v - piece.Reveal().At(i, j))
+				}
+				// The nearest row counts; no other is nearer in distance.
+				if d < floor*floor*length && d <= nearestSquared(x, piece.Reveal().RawRowView(i)) {
+					t.Errorf("%s: row %d lies within %g of true row %d", kind, i, floor, k)
+				}
+			}
+		}
+	}
+	c := dataLike(t, "{kind: low-rank, rank: 4, delta: 0.0001}")
+	tab := read(t, c, csv(60, rand.New(rand.NewPCG(1, 2))))
+	if _, _, err := party.Piece(c, tab, party.EffectiveFloors(c, &study.Policy{Eps: floor}), basis.NewSource()); err == nil || !strings.Contains(err.Error(), "floor of eps") {
+		t.Errorf("a floor that no row keeps: %v", err)
+	}
+}
+
+func nearestSquared(x *mat.Dense, row []float64) float64 {
+	n, _ := x.Dims()
+	best := math.Inf(1)
+	for k := range n {
+		var d float64
+		for j, v := range x.RawRowView(k) {
+			d += (v - row[j]) * (v - row[j])
+		}
+		best = min(best, d)
+	}
+	return best
+}
+
+// TestPieceLinkageFloor: the floor of linkage holds for smote pieces too, of which each
+// row lies between two people's.
+func TestPieceLinkageFloor(t *testing.T) {
+	c := dataLike(t, "{kind: smote, rows: 50}")
+	tab := read(t, c, csv(60, rand.New(rand.NewPCG(1, 2))))
+	_, report, err := party.Piece(c, tab, party.EffectiveFloors(c, nil), basis.NewSource())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Rows between a row and one of its 5 nearest are mostly nearest to one of the two.
+	if report.Linked < 0.5 {
+		t.Errorf("linked %g", report.Linked)
+	}
+	if _, _, err := party.Piece(c, tab, party.EffectiveFloors(c, &study.Policy{Linkage: 0.2}), basis.NewSource()); err == nil || !strings.Contains(err.Error(), "this site allows 20 %") {
+		t.Errorf("a floor of linkage: %v", err)
+	}
+}
+
+// TestLookAtPiece: what another party's piece can be, and what no site's can be.
+func TestLookAtPiece(t *testing.T) {
+	src := rand.NewPCG(3, 4)
+	for _, kind := range []string{"{kind: low-rank, rows: 50}", "{kind: smote, rows: 50}"} {
+		c := dataLike(t, kind)
+		tab := read(t, c, csv(60, rand.New(rand.NewPCG(1, 2))))
+		honest, _, err := party.Piece(c, tab, party.EffectiveFloors(c, nil), basis.NewSource())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if look, err := party.LookAtPiece(c, honest.Reveal()); err != nil || look.Odd != "" || look.Rows != 50 || look.Rank != 4 {
+			t.Errorf("%s: an honest piece: %+v, %v", kind, look, err)
+		}
+		one := mat.NewDense(50, 4, nil)
+		for i := range 50 {
+			one.SetRow(i, []float64{0.1, 0.2, 0.3, 0.4})
+		}
+		twice := mat.DenseCopyOf(one)
+		twice.SetRow(0, []float64{0.4, 0.3, 0.2, 0.1})
+		absurd := mat.DenseCopyOf(honest.Reveal())
+		absurd.Set(7, 2, 50)
+		odd := mat.DenseCopyOf(honest.Reveal())
+		odd.Set(7, 2, math.NaN())
+		for _, bad := range []struct {
+			rows *mat.Dense
+			want string
+		}{
+			{one, "one row, 50 times"},
+			{mat.DenseCopyOf(honest.Reveal().Slice(0, 1, 0, 4)), "one row, 1 times"},
+			{absurd, "row 8, column 3 is beyond"},
+			{odd, "row 8, column 3 is beyond"},
+			{mat.DenseCopyOf(honest.Reveal().Slice(0, 50, 0, 3)), "must have 4 columns"},
+			{linalg.Uniform(51, 4, src), "at most 50 rows"},
+			{new(mat.Dense), "no rows"},
+		} {
+			if _, err := party.LookAtPiece(c, bad.rows); err == nil || !strings.Contains(err.Error(), bad.want) {
+				t.Errorf("%s: %v, want %q", kind, err, bad.want)
+			}
+		}
+		if look, err := party.LookAtPiece(c, twice); err != nil || look.Different != 2 || !strings.Contains(look.Odd, "several times") {
+			t.Errorf("%s: two rows: %+v, %v", kind, look, err)
+		}
+		if look, err := party.LookAtPiece(c, mat.DenseCopyOf(honest.Reveal().Slice(0, 3, 0, 4))); err != nil || !strings.Contains(look.Odd, "it has 3 rows") {
+			t.Errorf("%s: three rows: %+v, %v", kind, look, err)
+		}
 	}
 }

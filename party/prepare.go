@@ -79,7 +79,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 	if err := report.columns(c, t.X(), t.Labels()); err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
-	err = measured{c, x.rows.Reveal(), z, f.Matrix().Reveal(), a.Reveal(), image, src}.attack(&report)
+	err = measured{c, x.rows.Reveal(), x.people, z, f.Matrix().Reveal(), a.Reveal(), image, src}.attack(&report)
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
@@ -174,6 +174,7 @@ type labelled struct {
 	rows   secret.Matrix
 	labels []int64
 	values *mat.Dense
+	people []int // whose each row is, or nil for a row a person
 }
 
 // permuted returns the standardised rows and their labels in a random order.
@@ -191,6 +192,12 @@ func permuted(t *table.Table, rnd *rand.Rand) labelled {
 		out.labels = make([]int64, n)
 		for to, from := range order {
 			out.labels[to] = int64(labels[from])
+		}
+	}
+	if people := t.Persons(); people != nil {
+		out.people = make([]int, n)
+		for to, from := range order {
+			out.people[to] = people[from]
 		}
 	}
 	if values := t.Values(); values != nil {

@@ -60,14 +60,22 @@ type FeatureRatio struct {
 func (r Report) Keeps(c *study.Contract, floors Floors) error {
 	problems := r.counts(c, floors)
 	if r.Eps < floors.Eps {
-		problems = append(problems, fmt.Sprintf("the basis leaves only %.3f out of some row, the floor of eps is %g", r.Eps, floors.Eps))
+		who := "the basis"
+		if r.Rank == 0 {
+			who = "the piece" // has no basis
+		}
+		problems = append(problems, fmt.Sprintf("%s leaves only %.3f out of some row, the floor of eps is %g", who, r.Eps, floors.Eps))
 	}
 	if len(r.Exposed) > 0 && floors.Correlation > 0 && r.Exposed[0].Correlation > floors.Correlation {
 		problems = append(problems, fmt.Sprintf("%s follows one direction of what leaves with a correlation of %.3f, this site allows %g",
 			r.Exposed[0].Feature, r.Exposed[0].Correlation, floors.Correlation))
 	}
 	if floors.Linkage > 0 && r.Linked > floors.Linkage {
-		problems = append(problems, fmt.Sprintf("%.1f %% of the reconstructed rows are nearest to their own person, this site allows %g %%", 100*r.Linked, 100*floors.Linkage))
+		what := "reconstructed rows"
+		if r.Rank == 0 {
+			what = "piece's rows"
+		}
+		problems = append(problems, fmt.Sprintf("%.1f %% of the %s are nearest to their own person, this site allows %g %%", 100*r.Linked, what, 100*floors.Linkage))
 	}
 	if problems != nil {
 		return &FloorError{problems}

@@ -16,7 +16,8 @@ type Link struct {
 	// Rate is the share of guesses whose nearest true row is the right one, from 0 to
 	// 1. A guess whose right row is one of k nearest counts 1/k.
 	Rate float64
-	// Chance is the rate of a guess that knows nothing: 1/n.
+	// Chance is the rate of a guess that knows nothing: 1/n, or with people who have
+	// several rows the mean share of rows that are the right person's.
 	Chance float64
 	// Median is the median, over the guesses, of the place of the right row when all
 	// true rows are sorted by nearness: 1 is the nearest, (n+1)/2 is chance. Rows as
@@ -49,10 +50,22 @@ const guessRows = 512
 // ten times that without them if nearly all rows are equal. There is no copy of the
 // arguments.
 func Linkage(truth, guess *mat.Dense, rows int, src rand.Source) (Link, error) {
+	return LinkagePeople(truth, guess, nil, rows, src)
+}
+
+// LinkagePeople is [Linkage] where people may have several rows: people has a number
+// for each row, the same for rows of one person, or is nil for a row a person. A guess
+// is linked if the nearest true row is any of the right person's; their other rows
+// stand in nobody's way. Without that, two visits of one patient that are nearly alike
+// hide each other, and the rate is too low by half.
+func LinkagePeople(truth, guess *mat.Dense, people []int, rows int, src rand.Source) (Link, error) {
 	if err := checkShapes("truth", truth, "guess", guess); err != nil {
 		return Link{}, err
 	}
 	n, _ := truth.Dims()
+	if people != nil && len(people) != n {
+		return Link{}, fmt.Errorf("privacy: %d numbers of people for %d rows", len(people), n)
+	}
 	if rows < 1 {
 		return Link{}, fmt.Errorf("privacy: rows is %d, must be at least 1 guess", rows)
 	}
@@ -70,9 +83,20 @@ func Linkage(truth, guess *mat.Dense, rows int, src rand.Source) (Link, error) {
 	}
 	s := momentsOf(truth)
 	link := Link{Chance: 1 / float64(n), Guesses: len(chosen), Rows: n}
+	var own map[int][]int // rows of each person
+	if people != nil {
+		own = make(map[int][]int, n)
+		for i, who := range people {
+			own[who] = append(own[who], i)
+		}
+		link.Chance = 0
+		for _, i := range chosen {
+			link.Chance += float64(len(own[people[i]])) / float64(n) / float64(len(chosen))
+		}
+	}
 	places := make([]float64, 0, len(chosen))
 	for some := range slices.Chunk(chosen, guessRows) {
-		closer, tied := s.nearer(truth, guess, some)
+		closer, tied := s.nearer(truth, guess, some, people, own)
 		for g := range some {
 			if closer[g] == 0 {
 				link.Rate += 1 / float64(tied[g])
@@ -86,8 +110,9 @@ func Linkage(truth, guess *mat.Dense, rows int, src rand.Source) (Link, error) {
 }
 
 // nearer counts, for each guess of the rows in which, how many true rows are closer to
-// it than the right one, and how many are as close, the right one included.
-func (s moments) nearer(truth, guess *mat.Dense, which []int) (closer, tied []int) {
+// it than the right one, and how many are as close, the right one included. With people,
+// the right one is the nearest of that person's rows, and the others do not count.
+func (s moments) nearer(truth, guess *mat.Dense, which, people []int, rowsOf map[int][]int) (closer, tied []int) {
 	n, m := truth.Dims()
 	k := len(which)
 	// Both sums of m + 8 operations or so have errors below this times their terms.
@@ -105,6 +130,12 @@ func (s moments) nearer(truth, guess *mat.Dense, which []int) (closer, tied []in
 			row[j] = max(-1e100, min(1e100, v))
 		}
 		own[c], size[c], tied[c] = squaredDistance(row, right.RawRowView(0)), sumSquares(row), 1
+		if people != nil {
+			for _, other := range rowsOf[people[i]] {
+				s.standard(right, truth, other, other+1)
+				own[c] = min(own[c], squaredDistance(row, right.RawRowView(0)))
+			}
+		}
 		slack[c] = rounding * (own[c] + size[c])
 	}
 	var mutex sync.Mutex
@@ -128,7 +159,7 @@ func (s moments) nearer(truth, guess *mat.Dense, which []int) (closer, tied []in
 					continue
 				}
 				// The products leave rounding behind: this one is measured again.
-				if from+i == which[c] {
+				if from+i == which[c] || people != nil && people[from+i] == people[which[c]] {
 					continue
 				}
 				switch more := squaredDistance(g.RawRowView(c), row) - own[c]; {

@@ -176,3 +176,53 @@ func TestLinkageRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestLinkagePeople: people with several rows are found by any of them. Two visits of
+// one person that are nearly alike hide each other from who counts rows.
+func TestLinkagePeople(t *testing.T) {
+	src := rand.NewPCG(31, 32)
+	const n, m = 1200, 6
+	x := linalg.Normal(n, m, src)
+	who := make([]int, n)
+	for i := range n {
+		who[i] = i / 2
+		if i%2 == 1 { // a second visit
+			for j := range m {
+				x.Set(i, j, x.At(i-1, j)+1e-3*x.At(i, j))
+			}
+		}
+	}
+	guess := linalg.Normal(n, m, src)
+	guess.Scale(0.01, guess)
+	guess.Add(guess, x)
+	rows, err := privacy.Linkage(x, guess, n, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	people, err := privacy.LinkagePeople(x, guess, who, n, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows.Rate > 0.6 || people.Rate < 0.999 || people.Median != 1 {
+		t.Errorf("by rows %+v, by people %+v", rows, people)
+	}
+	if math.Abs(people.Chance-2./n) > 1e-15 {
+		t.Errorf("chance %g", people.Chance)
+	}
+	// A person a row is the same as no people.
+	for i := range who {
+		who[i] = n - i
+	}
+	if same, err := privacy.LinkagePeople(x, guess, who, n, nil); err != nil || math.Abs(same.Rate-rows.Rate) > 1e-12 || same.Median != rows.Median || math.Abs(same.Chance-rows.Chance) > 1e-15 {
+		t.Errorf("a person a row: %+v, want %+v (%v)", same, rows, err)
+	}
+	// Equal rows of other people still share.
+	equal := mat.NewDense(4, 1, []float64{1, 1, 1, 2})
+	got, err := privacy.LinkagePeople(equal, equal, []int{0, 0, 1, 2}, 4, nil)
+	if err != nil || math.Abs(got.Rate-(0.5+0.5+1./3+1)/4) > 1e-15 {
+		t.Errorf("equal rows: %+v, %v", got, err)
+	}
+	if _, err := privacy.LinkagePeople(x, guess, who[1:], n, nil); err == nil {
+		t.Error("a person is missing")
+	}
+}

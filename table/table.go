@@ -124,6 +124,10 @@ func (t *Table) People() int {
 	return len(seen)
 }
 
+// Persons returns for each row a number that is the same for rows of one subject: the
+// slice itself, not a copy. It is nil where the contract names no subject.
+func (t *Table) Persons() []int { return t.target().person }
+
 // Constant returns the indices of the features that have one and the same value
 // in all rows. A table of one row is constant throughout; one of none is not.
 func (t *Table) Constant() []int {

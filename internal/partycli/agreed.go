@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 
@@ -124,14 +123,11 @@ func (v *visit) pieces() ([]secret.Matrix, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the piece of %q: %w", s.Name, err)
 		}
-		rows, err := r.Matrix(pieceMember, v.pieceLimits())
+		rows, _, err := v.theirPiece(r)
 		if err := errors.Join(err, closeFile()); err != nil {
 			return nil, fmt.Errorf("the piece of %q: %w", s.Name, err)
 		}
-		if err := v.checkPiece(rows); err != nil {
-			return nil, fmt.Errorf("the piece of %q: %w", s.Name, err)
-		}
-		all = append(all, piece{s.SigningKey, secret.NewMatrix(rows)})
+		all = append(all, piece{s.SigningKey, rows})
 	}
 	slices.SortFunc(all, func(a, b piece) int { return bytes.Compare(a.key, b.key) })
 	out := make([]secret.Matrix, len(all))
@@ -145,20 +141,28 @@ func (v *visit) pieceLimits() npy.Limits {
 	return npy.Limits{Rows: v.contract.Anchor.Rows, Cols: v.contract.M()}
 }
 
-// checkPiece refuses what no standardised rows can be: another width, numbers that are
-// not finite or so large that they alone would make the anchor.
-func (v *visit) checkPiece(rows *mat.Dense) error {
-	const most = 100 // in half-widths of the ranges, which standardised rows are within 1 of
-	n, m := rows.Dims()
-	if n == 0 || m != v.contract.M() {
-		return fmt.Errorf("it is %d × %d, must have a row at least and %d columns", n, m, v.contract.M())
+// theirPiece reads another party's piece and looks at it: refused is what no piece under
+// this contract is, and one that no person there approved.
+func (v *visit) theirPiece(r *bundle.Reader) (secret.Matrix, party.TheirPiece, error) {
+	if r.Approval == nil || r.Approval.Policy != bundle.PolicyPerson {
+		return secret.Matrix{}, party.TheirPiece{}, errors.New("it was not approved by a person")
 	}
-	for i := range n {
-		for j, x := range rows.RawRowView(i) {
-			if !(math.Abs(x) <= most) {
-				return fmt.Errorf("the number at row %d, column %d is beyond all ranges", i+1, j+1)
-			}
-		}
+	rows, err := r.Matrix(pieceMember, v.pieceLimits())
+	if err != nil {
+		return secret.Matrix{}, party.TheirPiece{}, err
 	}
-	return nil
+	look, err := party.LookAtPiece(v.contract, rows)
+	if err != nil {
+		rows.Zero()
+	}
+	return secret.NewMatrix(rows), look, err
+}
+
+// printTheirPiece says what another party's piece is like.
+func (p *program) printTheirPiece(from *study.Statement, look party.TheirPiece) {
+	p.printf("the piece of %q: %d rows, %d of them different, in %d directions; the largest number is %.3g\n",
+		from.Name, look.Rows, look.Different, look.Rank, look.Largest)
+	if look.Odd != "" {
+		p.printf("! %s: ask them before you prepare; the anchor is made of it\n", look.Odd)
+	}
 }

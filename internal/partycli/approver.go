@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/bundle"
 	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/party"
@@ -97,7 +98,7 @@ func (v *visit) policyAllows(path string) (string, error) {
 	if !policy.Approve {
 		return "", cli.WithHint(fmt.Errorf("%s does not let a program approve", path), "a person approves, or the policy says approve: true")
 	}
-	r, err := v.report()
+	r, err := v.report(bundle.KindContribution)
 	if err != nil {
 		return "", err
 	}

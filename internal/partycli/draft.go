@@ -114,7 +114,7 @@ func (v *visit) loadDraft(kind string) (*bundle.Manifest, []bundle.Source, error
 	}
 	if again.Hash() != m.Hash() {
 		return nil, nil, cli.WithHint(fmt.Errorf("a file of the prepared %s was changed since it was prepared; nothing was sent", kind),
-			"run concord prepare again")
+			v.prepareAgain(kind))
 	}
 	return m, sources, nil
 }
@@ -165,7 +165,7 @@ func (v *visit) sealDraft(kind string, recipients []*study.Statement) error {
 		return err
 	}
 	if m.Study != v.study || m.Epoch != v.epoch {
-		return cli.WithHint(fmt.Errorf("the prepared %s belongs to another contract or roster", kind), "run concord prepare again")
+		return cli.WithHint(fmt.Errorf("the prepared %s belongs to another contract or roster", kind), v.prepareAgain(kind))
 	}
 	approval, err := v.loadApproval(kind, m)
 	if err != nil {
@@ -213,7 +213,11 @@ func (v *visit) sendOutbox(ctx context.Context, c post.Post, kind string) (int64
 		if errors.As(err, &r) && (r.Status == http.StatusUnprocessableEntity || r.Status == http.StatusRequestEntityTooLarge) {
 			// The server says that it has not kept it. Whether that is true this
 			// site cannot know: a person decides whether to prepare another.
-			return 0, cli.WithHint(err, "when the cause is mended, concord prepare --again makes another contribution of the same rows; the server may have kept this one")
+			hint := "when the cause is mended, concord prepare --again makes another contribution of the same rows, and says what that gives away; the server may have kept this one"
+			if kind == bundle.KindSetup {
+				hint = "nothing else can be sent in its place: tell the analyst; the study can be begun anew"
+			}
+			return 0, cli.WithHint(err, hint)
 		}
 		return 0, err
 	}

@@ -188,8 +188,11 @@ func (v *visit) sealShare() error {
 	switch {
 	case v.site.Sent(bundle.KindSetup), v.site.Has("outbox", bundle.KindSetup+".bundle"), !v.site.Has(bundle.KindSetup):
 		return nil
-	case v.contract.Anchor.Pieces() && !v.pieceApproved():
-		return nil
+	case v.contract.Anchor.Pieces():
+		if waits, err := v.pieceWaits(); err != nil || waits != "" {
+			return err
+		}
+		return v.sealPiece()
 	}
 	return v.sealDraft(bundle.KindSetup, v.others())
 }

@@ -91,11 +91,18 @@ func (p *program) preparePiece(path string) error {
 	if err != nil {
 		return err
 	}
+	from, err := describeSource(path)
+	if err != nil {
+		return err
+	}
 	t, err := table.OpenCSV(path, v.contract, table.Options{})
 	if err != nil {
 		return err
 	}
 	defer t.Erase()
+	if err := from.unchanged(v.prepareAgain(bundle.KindSetup)); err != nil {
+		return err
+	}
 	piece, report, err := party.Piece(v.contract, t, floors, basis.NewSource())
 	if err != nil {
 		return err
@@ -106,12 +113,15 @@ func (p *program) preparePiece(path string) error {
 	m, err := v.putDraft(bundle.Draft{
 		Header:  v.header(bundle.KindSetup, v.others()),
 		Members: append([]bundle.Source{bundle.FromBytes(entropyMember, entropy)}, bundle.FromMatrix(pieceMember, piece.Reveal())...),
-	}, nil, func(dir string, _ *bundle.Manifest) error {
+	}, nil, func(dir string, m *bundle.Manifest) error {
 		b, err := json.MarshalIndent(report, "", "  ")
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(dir, reportFile), append(b, '\n'), draftPerm)
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, reportFile), append(b, '\n'), draftPerm), from.write(dir)); err != nil {
+			return err
+		}
+		return v.writePrepared(dir, m)
 	})
 	if err != nil {
 		return err
@@ -136,15 +146,14 @@ func (p *program) reviewPiece() error {
 	if err != nil {
 		return err
 	}
-	p.printDraft(v, m)
-	var r party.Report
-	b, err := os.ReadFile(v.site.Stays(bundle.KindSetup, reportFile))
+	if err := v.checkPrepared(bundle.KindSetup, m); err != nil {
+		return err
+	}
+	r, err := v.report(bundle.KindSetup)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(b, &r); err != nil {
-		return fmt.Errorf("%s: %w", v.site.Stays(bundle.KindSetup, reportFile), err)
-	}
+	p.printDraft(v, m)
 	p.printReport(v, r)
 	what := "your rows, of which only the largest directions are kept, with a little noise"
 	if v.contract.Anchor.Kind == "smote" {
@@ -158,10 +167,17 @@ What this means:
 - The analyst gets neither. Together with any one party it has both.
 - The files are in %s; numpy.load opens the piece.
 `, pieceMember+".npy", what, entropyMember, v.site.Leaves(bundle.KindSetup))
-	switch _, err := v.loadApproval(bundle.KindSetup, m); {
+	if err := p.printSpent(v, m); err != nil {
+		return err
+	}
+	switch approved, err := v.pieceApproved(m); {
 	case v.site.Sent(bundle.KindSetup):
 		p.printf("\nthis has left\n")
-	case err == nil:
+	case err != nil:
+		return err
+	case v.site.Has("outbox", bundle.KindSetup+".bundle"):
+		p.printf("\napproved and sealed, and may have left; next: concord sync\n")
+	case approved:
 		p.printf("\napproved; next: concord sync\n")
 	default:
 		p.printf("\nnothing has left; next: concord piece approve\n")
@@ -185,6 +201,9 @@ func (p *program) approvePiece(digits, keyFile string) error {
 	if v.site.Sent(bundle.KindSetup) {
 		p.printf("this piece was approved, and has left\n")
 		return nil
+	}
+	if err := v.stillHolds(bundle.KindSetup, m); err != nil {
+		return err
 	}
 	key, err := v.approverKey(keyFile)
 	if err != nil {
@@ -233,14 +252,65 @@ func (v *visit) loadPiece() (*bundle.Manifest, []bundle.Source, error) {
 	return m, sources, nil
 }
 
-// pieceApproved says whether a person has said yes to this site's piece.
-func (v *visit) pieceApproved() bool {
+// pieceApproved says whether a person has said yes to this very piece. Another approval,
+// one by a policy included, is an error.
+func (v *visit) pieceApproved(m *bundle.Manifest) (bool, error) {
+	if !v.site.Has(bundle.KindSetup, "leaves", approvalFile) {
+		return false, nil
+	}
+	approval, err := v.loadApproval(bundle.KindSetup, m)
+	if err == nil && approval.Policy != bundle.PolicyPerson {
+		err = fmt.Errorf("the piece was approved by policy %q; only a person approves a piece", approval.Policy)
+	}
+	if err != nil {
+		return false, cli.WithHint(err, "run concord piece review, then concord piece approve")
+	}
+	return true, nil
+}
+
+// pieceWaits says what a person has to do before this site's piece can leave; "" if it
+// is approved, holds and can be sealed, or was sealed already.
+func (v *visit) pieceWaits() (string, error) {
+	if v.site.Sent(bundle.KindSetup) || v.site.Has("outbox", bundle.KindSetup+".bundle") {
+		return "", nil
+	}
+	if !v.site.Has(bundle.KindSetup) {
+		return "concord piece prepare data.csv", nil
+	}
 	m, _, err := v.loadPiece()
 	if err != nil {
-		return false
+		return "", err
 	}
-	_, err = v.loadApproval(bundle.KindSetup, m)
-	return err == nil
+	if err := v.stillHolds(bundle.KindSetup, m); err != nil {
+		return "", err
+	}
+	approved, err := v.pieceApproved(m)
+	if err != nil || approved {
+		return "", err
+	}
+	return "concord piece review, then concord piece approve", nil
+}
+
+// sealPiece counts this site's piece and seals it to the other parties, unless that was
+// done.
+func (v *visit) sealPiece() error {
+	if v.site.Has("outbox", bundle.KindSetup+".bundle") {
+		return nil
+	}
+	m, _, err := v.loadPiece()
+	if err != nil {
+		return err
+	}
+	if err := v.stillHolds(bundle.KindSetup, m); err != nil {
+		return err
+	}
+	if approved, err := v.pieceApproved(m); err != nil || !approved {
+		return errors.Join(err, errors.New("the piece is not approved; nothing was sent"))
+	}
+	if err := v.spend(m); err != nil {
+		return err
+	}
+	return v.sealDraft(bundle.KindSetup, v.others())
 }
 
 // publicCommand keeps the study's public file.

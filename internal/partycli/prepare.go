@@ -104,7 +104,7 @@ func (p *program) prepare(path string, again bool) error {
 		return err
 	}
 	defer t.Erase()
-	if err := from.unchanged(); err != nil {
+	if err := from.unchanged(v.prepareAgain(bundle.KindContribution)); err != nil {
 		return err
 	}
 	floors, err := v.floors()

@@ -65,13 +65,33 @@ func (w *prepared) files() map[string]*study.Hash {
 	return map[string]*study.Hash{reportFile: &w.Report, sourceFile: &w.Source}
 }
 
-// checkPrepared makes sure that manifest, report and source are those that prepare
-// made here, for this study, this roster and this recipient.
-func (v *visit) checkPrepared(m *bundle.Manifest) error {
-	again := func(format string, args ...any) error {
-		return cli.WithHint(fmt.Errorf(format, args...), "run concord prepare again")
+// prepareAgain is the hint for a draft that cannot be used.
+func (v *visit) prepareAgain(kind string) string {
+	switch {
+	case kind == bundle.KindContribution:
+		return "run concord prepare again"
+	case v.contract.Anchor.Pieces():
+		return "run concord piece prepare again"
 	}
-	path := v.site.Stays(bundle.KindContribution, preparedFile)
+	return "restore the site's folder from a copy"
+}
+
+// mayGetIt are who may get a bundle of one kind: the analyst a contribution, the other
+// parties a piece of the anchor.
+func (v *visit) mayGetIt(kind string) []study.Hash {
+	if kind == bundle.KindContribution {
+		return []study.Hash{v.analyst.Fingerprint()}
+	}
+	return v.header(kind, v.others()).Recipients
+}
+
+// checkPrepared makes sure that manifest, report and source are those that prepare
+// made here, for this study, this roster and these recipients.
+func (v *visit) checkPrepared(kind string, m *bundle.Manifest) error {
+	again := func(format string, args ...any) error {
+		return cli.WithHint(fmt.Errorf(format, args...), v.prepareAgain(kind))
+	}
+	path := v.site.Stays(kind, preparedFile)
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return again("%s is missing", path)
@@ -84,10 +104,10 @@ func (v *visit) checkPrepared(m *bundle.Manifest) error {
 		return again("%s was changed", path)
 	}
 	if w.Manifest != m.Hash() {
-		return again("the manifest %s was changed since it was prepared", v.site.Leaves(bundle.KindContribution, manifestFile))
+		return again("the manifest %s was changed since it was prepared", v.site.Leaves(kind, manifestFile))
 	}
 	for name, hash := range w.files() {
-		path := v.site.Stays(bundle.KindContribution, name)
+		path := v.site.Stays(kind, name)
 		b, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return again("%s is missing", path)
@@ -99,16 +119,16 @@ func (v *visit) checkPrepared(m *bundle.Manifest) error {
 			return again("%s was changed since it was prepared", path)
 		}
 	}
-	if m.Study != v.study || m.Epoch != v.epoch || !slices.Equal(m.Recipients, []study.Hash{v.analyst.Fingerprint()}) {
-		return again("the prepared contribution belongs to another contract or roster")
+	if m.Kind != kind || m.Study != v.study || m.Epoch != v.epoch || !slices.Equal(m.Recipients, v.mayGetIt(kind)) {
+		return again("the prepared %s belongs to another contract or roster", kind)
 	}
 	return nil
 }
 
 // report is what prepare found. Whoever calls it has called checkPrepared.
-func (v *visit) report() (party.Report, error) {
+func (v *visit) report(kind string) (party.Report, error) {
 	var r party.Report
-	path := v.site.Stays(bundle.KindContribution, reportFile)
+	path := v.site.Stays(kind, reportFile)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return r, err
@@ -121,14 +141,26 @@ func (v *visit) report() (party.Report, error) {
 
 // keepsFloors compares the report with the floors as they are now: a site may have
 // raised its own since.
-func (v *visit) keepsFloors() error {
+func (v *visit) keepsFloors(kind string) error {
 	floors, err := v.floors()
 	if err != nil {
 		return err
 	}
-	r, err := v.report()
+	r, err := v.report(kind)
 	if err != nil {
 		return err
 	}
 	return r.Keeps(v.contract, floors)
+}
+
+// stillHolds is what must hold whenever something prepared is approved or sealed:
+// prepare made it, its rows are as they were, and it keeps the floors of now.
+func (v *visit) stillHolds(kind string, m *bundle.Manifest) error {
+	if err := v.checkPrepared(kind, m); err != nil {
+		return err
+	}
+	if err := v.sourceUnchanged(kind); err != nil {
+		return err
+	}
+	return v.keepsFloors(kind)
 }

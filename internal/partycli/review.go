@@ -52,7 +52,7 @@ func (p *program) review(asPage bool, path, pictures string) error {
 	if err != nil {
 		return err
 	}
-	r, err := v.report()
+	r, err := v.report(bundle.KindContribution)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (v *visit) reviewed() (*bundle.Manifest, error) {
 		if err != nil {
 			return nil, err
 		}
-		return m, v.checkPrepared(m)
+		return m, v.checkPrepared(bundle.KindContribution, m)
 	}
 	m, err := v.loadManifest(bundle.KindContribution)
 	if err != nil {
@@ -109,7 +109,7 @@ func (v *visit) reviewed() (*bundle.Manifest, error) {
 		return nil, fmt.Errorf("%s is not what left: it is %s, the analyst's receipt is for %s",
 			v.site.Leaves(bundle.KindContribution, manifestFile), m.Hash().Short(), receipt.Manifest.Short())
 	}
-	if err := v.checkPrepared(m); err != nil {
+	if err := v.checkPrepared(bundle.KindContribution, m); err != nil {
 		// Whoever reads the report of what has left is told; nothing can be prepared again.
 		return nil, errors.New(err.Error())
 	}
@@ -181,13 +181,7 @@ func (p *program) approve(digits string, opt approveOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := v.checkPrepared(m); err != nil {
-		return err
-	}
-	if err := v.sourceUnchanged(); err != nil {
-		return err
-	}
-	if err := v.keepsFloors(); err != nil {
+	if err := v.stillHolds(bundle.KindContribution, m); err != nil {
 		return err
 	}
 	key, err := v.approverKey(opt.key)

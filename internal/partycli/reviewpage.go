@@ -47,7 +47,7 @@ func (v *visit) pictures(path string) ([]reviewpage.Picture, error) {
 	if reviewpage.Side(v.contract) == 0 {
 		return nil, cli.Usagef("the %d features of this study are not the pixels of a square with one range", v.contract.M())
 	}
-	from, err := v.loadSource()
+	from, err := v.loadSource(bundle.KindContribution)
 	if err != nil {
 		return nil, err
 	}

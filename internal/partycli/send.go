@@ -49,16 +49,10 @@ func (p *program) sendContribution(ctx context.Context, v *visit, c post.Post) e
 		if err != nil {
 			return err
 		}
-		if err := v.checkPrepared(m); err != nil {
-			return err
-		}
 		if _, err := v.loadApproval(bundle.KindContribution, m); err != nil {
 			return err
 		}
-		if err := v.sourceUnchanged(); err != nil {
-			return err
-		}
-		if err := v.keepsFloors(); err != nil {
+		if err := v.stillHolds(bundle.KindContribution, m); err != nil {
 			return err
 		}
 		if err := v.spend(m); err != nil {

@@ -104,8 +104,11 @@ func (v *visit) next(st api.Status) string {
 		return "concord roster, compare the phrase, then concord roster confirm"
 	case v.roster == nil:
 		return ""
-	case !v.site.Sent(bundle.KindSetup) && v.contract.Anchor.Pieces() && !v.pieceApproved():
-		return "concord piece prepare data.csv, concord piece review, then concord piece approve"
+	case !v.site.Sent(bundle.KindSetup) && v.contract.Anchor.Pieces() && !v.waitsForParcel(bundle.KindSetup):
+		if waits, err := v.pieceWaits(); err == nil && waits != "" {
+			return waits
+		}
+		return "concord sync" // which says what does not hold
 	case !v.site.Sent(bundle.KindSetup) && !v.waitsForParcel(bundle.KindSetup):
 		return "concord sync"
 	case !v.site.HasSeed() && (st.State != api.StateConfirming && st.State != api.StateSetup || v.sharesTaken()):

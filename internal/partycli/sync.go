@@ -54,16 +54,18 @@ func (p *program) sync(ctx context.Context) error {
 	if v.site.Has(site.ModelFile) {
 		return p.fetchResult(ctx, v, c)
 	}
-	if v.contract.Anchor.Pieces() && !v.site.Sent(bundle.KindSetup) && !v.pieceApproved() {
-		if err := v.sendConfirmation(ctx); err != nil {
+	if v.contract.Anchor.Pieces() {
+		waits, err := v.pieceWaits()
+		if err != nil {
 			return err
 		}
-		if v.site.Has(bundle.KindSetup) {
-			p.printf("next: concord piece review, then concord piece approve\n")
-		} else {
-			p.printf("next: concord piece prepare data.csv\n")
+		if waits != "" {
+			if err := v.sendConfirmation(ctx); err != nil {
+				return err
+			}
+			p.printf("next: %s\n", waits)
+			return nil
 		}
-		return nil
 	}
 	if err := p.setup(ctx, v, c); err != nil {
 		return err
@@ -89,8 +91,9 @@ func (p *program) sync(ctx context.Context) error {
 // to the other parties; confirming the roster is the person's yes to that.
 func (p *program) draftSetup(v *visit, key ed25519.PrivateKey) error {
 	if v.site.Has(bundle.KindSetup) {
-		// An interrupted confirm: the share is kept if it is for this roster.
-		if m, _, err := v.loadDraft(bundle.KindSetup); err == nil && m.Epoch == v.epoch {
+		// An interrupted confirm: the share is kept if it is one, for this roster. What
+		// else lies there nobody has seen.
+		if m, _, err := v.loadDraft(bundle.KindSetup); err == nil && v.isShare(m) {
 			return v.approveDraft(bundle.KindSetup, m, key, bundle.PolicyPerson)
 		}
 	}
@@ -104,6 +107,13 @@ func (p *program) draftSetup(v *visit, key ed25519.PrivateKey) error {
 		return err
 	}
 	return v.approveDraft(bundle.KindSetup, m, key, bundle.PolicyPerson)
+}
+
+// isShare says whether a setup draft is a share of the seed for this roster, to the
+// other parties, and nothing else.
+func (v *visit) isShare(m *bundle.Manifest) bool {
+	return m.Kind == bundle.KindSetup && m.Study == v.study && m.Epoch == v.epoch && slices.Equal(m.Recipients, v.mayGetIt(bundle.KindSetup)) &&
+		len(m.Members) == 1 && m.Members[0].Name == entropyMember && m.Members[0].Bytes == anchor.EntropySize
 }
 
 // setup sends this site's share and derives the seed once all shares are in.
@@ -204,7 +214,7 @@ func (p *program) collectShares(ctx context.Context, v *visit, c post.Post) ([]a
 			missing = append(missing, s.Name)
 			continue
 		}
-		entropy, err := v.openShare(ctx, c, s, waiting[i])
+		entropy, err := p.openShare(ctx, v, c, s, waiting[i])
 		if err != nil {
 			return nil, fmt.Errorf("the setup bundle of %q: %w", s.Name, err)
 		}
@@ -216,7 +226,7 @@ func (p *program) collectShares(ctx context.Context, v *visit, c post.Post) ([]a
 	return shares, nil
 }
 
-func (v *visit) openShare(ctx context.Context, c post.Post, from *study.Statement, info api.BundleInfo) (secret.Bytes, error) {
+func (p *program) openShare(ctx context.Context, v *visit, c post.Post, from *study.Statement, info api.BundleInfo) (secret.Bytes, error) {
 	r, closeFile, err := v.fetch(ctx, c, from, info, api.SetupBytes(v.contract))
 	if err != nil {
 		return secret.Bytes{}, err
@@ -230,13 +240,12 @@ func (v *visit) openShare(ctx context.Context, c post.Post, from *study.Statemen
 		return secret.Bytes{}, fmt.Errorf("it holds %d bytes of entropy, must hold %d", len(b), anchor.EntropySize)
 	}
 	if v.contract.Anchor.Pieces() {
-		rows, err := r.Matrix(pieceMember, v.pieceLimits())
+		piece, look, err := v.theirPiece(r)
 		if err != nil {
-			return secret.Bytes{}, err
-		}
-		if err := v.checkPiece(rows); err != nil {
 			return secret.Bytes{}, fmt.Errorf("its piece of the anchor: %w", err)
 		}
+		piece.Erase()
+		p.printTheirPiece(from, look)
 	}
 	return secret.NewBytes(b), nil
 }

@@ -206,9 +206,9 @@ func TestNRI(t *testing.T) {
 // TestBefore: what left of the same rows before stands on the page.
 func TestBefore(t *testing.T) {
 	p, _ := sample(t, "dc", nil)
-	hasNot(t, text(render(t, p)), "projected before")
+	hasNot(t, text(render(t, p)), "left before")
 	p.Before = []string{"2026-01-02  Earlier <study>, 3 directions", "several projections together show more"}
-	has(t, text(render(t, p)), "The same file was projected before: 2026-01-02 Earlier <study>, 3 directions several projections together show more")
+	has(t, text(render(t, p)), "Of the same file there left before: 2026-01-02 Earlier <study>, 3 directions several projections together show more")
 }
 
 // TestStates: approved by a person or a policy, sealed, sent.

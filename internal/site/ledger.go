@@ -16,10 +16,11 @@ import (
 	"concord/study"
 )
 
-// ledgerFile counts what left of which rows, one JSON line a contribution.
+// ledgerFile counts what left of which rows, one JSON line a contribution or a piece of
+// an anchor.
 const ledgerFile = "ledger.jsonl"
 
-// Spent is one contribution that left, or may have.
+// Spent is one contribution, or one piece of an anchor, that left or may have.
 type Spent struct {
 	Time     time.Time  `json:"time"`
 	Study    study.Hash `json:"study"`
@@ -27,7 +28,10 @@ type Spent struct {
 	Manifest study.Hash `json:"manifest"`
 	Source   study.Hash `json:"source"` // SHA-256 of the file that the rows came from
 	Rows     int        `json:"rows"`
-	Dim      int        `json:"dim"`
+	Dim      int        `json:"dim"` // directions of the rows that left; of a piece all of them
+	// PieceFor is how many other parties can read the piece of an anchor that left; 0
+	// for a contribution.
+	PieceFor int `json:"piece_for,omitempty"`
 	// Epsilon and Delta are those of the contract's noise; 0 for none.
 	Epsilon float64 `json:"epsilon,omitempty"`
 	Delta   float64 `json:"delta,omitempty"`
@@ -87,7 +91,7 @@ func appendLine(path string, line []byte, perm fs.FileMode) (err error) {
 	return f.Sync()
 }
 
-// SpentOn lists the contributions of the same file of rows, other than this manifest's.
+// SpentOn lists what left of the same file of rows, this manifest's aside.
 func (s *Site) SpentOn(path string, source, but study.Hash) ([]Spent, error) {
 	all, err := readLedger(s.ledger(path))
 	if err != nil {
@@ -100,6 +104,21 @@ func (s *Site) SpentOn(path string, source, but study.Hash) ([]Spent, error) {
 		}
 	}
 	return same, nil
+}
+
+// SpentIn lists the contributions in a study that were sealed, or were about to be.
+func (s *Site) SpentIn(path string, in study.Hash) ([]Spent, error) {
+	all, err := readLedger(s.ledger(path))
+	if err != nil {
+		return nil, err
+	}
+	var out []Spent
+	for _, e := range all {
+		if e.Study == in && e.PieceFor == 0 {
+			out = append(out, e)
+		}
+	}
+	return out, nil
 }
 
 // ledger is where the ledger is: a path is meant from the site's folder.

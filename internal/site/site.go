@@ -10,7 +10,8 @@
 //	contract.json        what was agreed; its SHA-256 is the study
 //	roster/              statements of all members, once confirmed
 //	confirmation.json    this site's signed yes
-//	setup/               this site's share of the anchor seed      0600, and its manifest
+//	setup/               this site's share of the anchor seed      0600, and its manifest;
+//	                     its piece of the anchor, where that is made of pieces
 //	anchor.secret        the anchor seed, once all shares are in   0600
 //	contribution/leaves/ manifest.json X.npy A.npy Y.npy exactly as they would leave, approval.json
 //	contribution/stays/  basis.secret (0600; none under nri), report.json, source.json, prepared.json
