@@ -59,7 +59,7 @@ trains when every contribution is there, and seals the result to each party.
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 waiting for others.`,
 	}
 	root.PersistentFlags().StringVar(&p.dir, "dir", envOr("CONCORDD_DIR", "concord-analyst"), "the analyst's folder (also CONCORDD_DIR)")
-	root.AddCommand(p.initCommand(), p.studyCommand(), p.inviteCommand(), p.admitCommand(), p.turnAwayCommand(), p.serveCommand(), p.takeCommand(), p.giveCommand(), p.statusCommand())
+	root.AddCommand(p.initCommand(), p.studyCommand(), p.inviteCommand(), p.admitCommand(), p.turnAwayCommand(), p.serveCommand(), p.reachCommand(), p.takeCommand(), p.giveCommand(), p.statusCommand())
 	return root
 }
 
@@ -73,10 +73,7 @@ func envOr(name, otherwise string) string {
 // open loads the analyst's folder. The caller closes the store.
 func (p *program) open() (*folder, *study.Identity, config, *store.Store, error) {
 	f := &folder{p.dir}
-	cfg, err := f.config()
-	if errors.Is(err, fs.ErrNotExist) {
-		err = cli.WithHint(fmt.Errorf("the folder %s was not set up", p.dir), "run concordd init, or name the folder with --dir")
-	}
+	cfg, err := p.config()
 	if err != nil {
 		return nil, nil, cfg, nil, err
 	}
@@ -86,4 +83,13 @@ func (p *program) open() (*folder, *study.Identity, config, *store.Store, error)
 	}
 	st, err := store.Open(p.dir, id)
 	return f, id, cfg, st, err
+}
+
+// config reads how the server is set up.
+func (p *program) config() (config, error) {
+	cfg, err := (&folder{p.dir}).config()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = cli.WithHint(fmt.Errorf("the folder %s was not set up", p.dir), "run concordd init, or name the folder with --dir")
+	}
+	return cfg, err
 }

@@ -21,10 +21,13 @@ type folder struct{ dir string }
 // config is config.json.
 type config struct {
 	Format int `json:"format"`
-	// Address is host:port as parties reach the server; invites carry it.
+	// Address is host:port as parties reach the server by tls pinned; invites carry
+	// it. Empty if that way is not offered.
 	Address string `json:"address"`
 	// Listen is host:port on which serve answers.
 	Listen string `json:"listen"`
+	// Web is the way by tls webpki, if it is offered.
+	Web *web `json:"web,omitempty"`
 }
 
 func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
@@ -33,7 +36,7 @@ func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 func (f *folder) create(name string, cfg config) (*study.Identity, error) {
 	if _, err := os.Stat(f.path("config.json")); err == nil {
 		return nil, cli.WithHint(fmt.Errorf("the folder %s is set up already", f.dir),
-			"to change the address, edit "+f.path("config.json")+"; invites given before name the old one")
+			"to change the address, run concordd reach; invites given before name the old one")
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -46,10 +49,6 @@ func (f *folder) create(name string, cfg config) (*study.Identity, error) {
 		return nil, err
 	}
 	defer keys.Erase()
-	b, err := json.MarshalIndent(cfg, "", "  ")
-	if err != nil {
-		return nil, err
-	}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -60,7 +59,15 @@ func (f *folder) create(name string, cfg config) (*study.Identity, error) {
 		return nil, err
 	}
 	// The configuration comes last, and makes the folder.
-	return id, durable.WriteFile(f.path("config.json"), append(b, '\n'), 0o644)
+	return id, f.putConfig(cfg)
+}
+
+func (f *folder) putConfig(cfg config) error {
+	b, err := json.MarshalIndent(cfg, "", "  ")
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(f.path("config.json"), append(b, '\n'), 0o644)
 }
 
 func (f *folder) config() (config, error) {

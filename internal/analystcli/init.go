@@ -2,50 +2,37 @@ package analystcli
 
 import (
 	"fmt"
-	"net"
-	"strconv"
 
 	"github.com/spf13/cobra"
-
-	"concord/internal/cli"
 )
 
-func validPort(port string) bool {
-	n, err := strconv.ParseUint(port, 10, 16)
-	return err == nil && n > 0
-}
-
 func (p *program) initCommand() *cobra.Command {
-	var name, address, listen string
+	var name string
+	var w ways
 	cmd := &cobra.Command{
-		Use:   "init --name NAME --address HOST:PORT",
+		Use:   "init --name NAME (--address HOST:PORT | --url https://HOST[:PORT][/PREFIX])",
 		Short: "Make the analyst's keys and folder",
-		Args:  cobra.NoArgs,
+		Long: `Makes the analyst's keys and folder. --address is for parties that connect to this
+server itself (tls pinned), --url for a server behind a public certificate or a
+reverse proxy, or parties behind an inspecting proxy (tls webpki); both may be
+given. concordd reach --help says what each protects against, and changes it later.`,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			host, port, err := net.SplitHostPort(address)
-			if err != nil || host == "" || !validPort(port) {
-				return cli.Usagef("--address is %q, must be host:port as the parties reach it, with a port from 1 to 65535", address)
-			}
-			if listen == "" {
-				listen = ":" + port
-				if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-					listen = address // nobody else is meant to reach it
-				}
-			}
-			id, err := (&folder{p.dir}).create(name, config{Format: 1, Address: address, Listen: listen})
+			cfg, err := w.config()
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(p.out, "made %s\nfingerprint %s\nparties reach the server at %s, it listens on %s\n",
-				p.dir, id.Statement.Fingerprint(), address, listen)
+			id, err := (&folder{p.dir}).create(name, cfg)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(p.out, "made %s\nfingerprint %s\n%s", p.dir, id.Statement.Fingerprint(), cfg.describe())
 			fmt.Fprintf(p.out, "next: concordd study create study.yaml\n")
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "what people call the analyst; stands in every roster")
-	cmd.Flags().StringVar(&address, "address", "", "host:port as the parties reach the server")
-	cmd.Flags().StringVar(&listen, "listen", "", "host:port to listen on (default: the port of --address on every interface, or only loopback if --address is)")
+	w.flags(cmd)
 	cmd.MarkFlagRequired("name")
-	cmd.MarkFlagRequired("address")
 	return cmd
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func (p *program) inviteCommand() *cobra.Command {
-	var label, prefix string
+	var label, prefix, tls string
 	var list, admit bool
 	cmd := &cobra.Command{
 		Use:   "invite",
@@ -39,7 +39,10 @@ only the people who compare the roster's names and words are left to notice.`,
 			if list {
 				return p.listInvites(cmd.Context(), st, s.Hash)
 			}
-			invite := study.NewInvite(cfg.Address, s.Hash, id.Statement.Fingerprint())
+			invite, err := cfg.invite(tls, s.Hash, id.Statement.Fingerprint())
+			if err != nil {
+				return err
+			}
 			add := st.AddAskingInvite
 			if admit {
 				add = st.AddInvite
@@ -52,6 +55,7 @@ only the people who compare the roster's names and words are left to notice.`,
 		},
 	}
 	cmd.Flags().StringVar(&label, "for", "", "whom the invite is for, for your own records")
+	cmd.Flags().StringVar(&tls, "tls", "", "pinned or webpki, where the server offers both (default pinned); webpki is for a party behind an inspecting proxy")
 	cmd.Flags().BoolVar(&admit, "admit", false, "let in whoever uses the invite, at once and unseen")
 	cmd.Flags().BoolVar(&list, "list", false, "list the invites and who has used them, instead of making one")
 	cmd.Flags().StringVar(&prefix, "study", "", "the first digits of the study's hash, if there are several")

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 
 	"github.com/spf13/cobra"
 
 	"concord/internal/durable"
 	"concord/internal/server"
 	"concord/internal/store"
+	"concord/study"
 )
 
 func (p *program) serveCommand() *cobra.Command {
@@ -37,22 +37,23 @@ func (p *program) serveCommand() *cobra.Command {
 			if err := sweep(f, st); err != nil {
 				return err
 			}
-			ln := p.listener
-			if ln == nil {
-				if listen == "" {
-					listen = cfg.Listen
-				}
-				if ln, err = net.Listen("tcp", listen); err != nil {
-					return err
-				}
+			fronts, err := p.fronts(cfg, listen)
+			if err != nil {
+				return err
 			}
 			level := slog.LevelInfo
 			if verbose {
 				level = slog.LevelDebug
 			}
 			log := slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: level}))
-			log.Info("serving", "address", ln.Addr().String(), "fingerprint", id.Statement.Fingerprint().Short())
-			return server.New(id, st, log).Serve(cmd.Context(), ln)
+			for _, f := range fronts {
+				mode := study.TLSPinned
+				if f.Web {
+					mode = study.TLSWebPKI
+				}
+				log.Info("serving", "tls", mode, "address", f.Listener.Addr().String(), "fingerprint", id.Statement.Fingerprint().Short())
+			}
+			return server.New(id, st, log).ServeFronts(cmd.Context(), fronts...)
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "host:port to listen on, instead of the folder's setting")
