@@ -37,7 +37,9 @@ type world struct {
 	t        testing.TB
 	handler  http.Handler
 	dir      string
-	address  string
+	address  string // of the pinned front
+	web      string // of the web front, plain HTTP
+	target   client.Target
 	analyst  *study.Identity
 	store    *store.Store
 	contract *study.Contract
@@ -86,13 +88,18 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.address = ln.Addr().String()
+	webListener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.address, w.web = ln.Addr().String(), webListener.Addr().String()
+	w.target = client.Target{Address: w.address}
 	ctx, cancel := context.WithCancel(context.Background())
 	srv := server.New(w.analyst, w.store, slog.New(slog.DiscardHandler))
 	w.handler = srv.Handler()
 	done := make(chan error, 1)
 	go func() {
-		done <- srv.Serve(ctx, ln)
+		done <- srv.ServeFronts(ctx, server.Front{Listener: ln}, server.Front{Listener: webListener, Web: true, Prefix: "/trials"})
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -115,7 +122,7 @@ func identity(t testing.TB, role study.Role, name string) *study.Identity {
 // as connects with a party's key.
 func (w *world) as(id *study.Identity) *client.Client {
 	w.t.Helper()
-	c, err := client.Connect(client.Target{Address: w.address}, w.study, id, w.analyst.Statement)
+	c, err := client.Connect(w.target, w.study, id, w.analyst.Statement)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -217,8 +224,9 @@ func wantRefusal(t *testing.T, name string, err error, code, reason string) {
 
 // TestStudy plays a whole study against the server, each request twice: an
 // answer may be lost, and asking again must change nothing.
-func TestStudy(t *testing.T) {
-	w := newWorld(t)
+func TestStudy(t *testing.T) { newWorld(t).play(t) }
+
+func (w *world) play(t *testing.T) {
 	w.join()
 	ctx := t.Context()
 	a, b := w.parties[0], w.parties[1]
