@@ -32,6 +32,7 @@ const (
 	PathJoin          = "/v1/studies/{study}/join"
 	PathRoster        = "/v1/studies/{study}/roster"
 	PathConfirmations = "/v1/studies/{study}/confirmations"
+	PathAudit         = "/v1/studies/{study}/audit"
 	PathStatus        = "/v1/studies/{study}/status"
 	PathBundles       = "/v1/studies/{study}/bundles"
 	PathBundle        = "/v1/studies/{study}/bundles/{bundle}"
@@ -78,6 +79,8 @@ type Roster struct {
 	Statements [][]byte `json:"statements"`
 	// Confirmations are those received so far for this roster's epoch.
 	Confirmations [][]byte `json:"confirmations"`
+	// Witness is the analyst's signed word on both audit logs (study.Witness).
+	Witness []byte `json:"witness,omitempty"`
 	// Analyst is the analyst's confirmation of this roster's epoch, once it is closed.
 	Analyst []byte `json:"analyst,omitempty"`
 	// Asking are those who have joined and await the analyst's word.
@@ -88,6 +91,12 @@ type Roster struct {
 type Asking struct {
 	Name        string     `json:"name"`
 	Fingerprint study.Hash `json:"fingerprint"`
+}
+
+// Audit is posted to PathAudit, and answers it: the sender's signed word on both
+// audit logs, the other's back.
+type Audit struct {
+	Witness []byte `json:"witness"`
 }
 
 // State is how far a study is.

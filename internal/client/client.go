@@ -109,6 +109,14 @@ func (c *Client) Confirm(ctx context.Context, confirmation *study.Confirmation) 
 	return c.sendJSON(ctx, http.MethodPost, api.Path(api.PathConfirmations, c.study), confirmation.Encode(), api.MaxMessageBytes, nil)
 }
 
+// ExchangeHeads gives the analyst this party's signed word on both audit logs, and
+// returns the analyst's.
+func (c *Client) ExchangeHeads(ctx context.Context, w *study.Witness) ([]byte, error) {
+	var answer api.Audit
+	err := c.sendJSON(ctx, http.MethodPost, api.Path(api.PathAudit, c.study), api.Audit{Witness: w.Encode()}, api.MaxMessageBytes, &answer)
+	return answer.Witness, err
+}
+
 // Status asks how far the study is.
 func (c *Client) Status(ctx context.Context) (api.Status, error) {
 	var answer api.Status

@@ -26,6 +26,7 @@ const (
 	KindConfirmation = "confirmation" // a party's yes to the roster
 	KindReceipt      = "receipt"      // the analyst's, for one of the site's bundles
 	KindBundle       = "bundle"       // a bundle, sealed by itself
+	KindWitness      = "witness"      // a site's signed word on both audit logs
 	KindHolds        = "holds"        // what the site has, for the analyst to know
 )
 

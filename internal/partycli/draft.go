@@ -14,6 +14,7 @@ import (
 
 	"filippo.io/age"
 
+	"concord/audit"
 	"concord/bundle"
 	"concord/internal/cli"
 	"concord/internal/client"
@@ -77,6 +78,12 @@ func (v *visit) putDraft(d bundle.Draft, sealTo []age.Recipient, stays func(dir 
 		}
 		return stays(staysDir, m)
 	})
+	if err != nil {
+		return nil, err
+	}
+	_, err = v.note(audit.Event{
+		Kind: audit.Prepared, Epoch: m.Epoch, Manifest: m.Hash(), Note: fmt.Sprintf("a %s of %d files, %d bytes; nothing has left", m.Kind, len(m.Members), m.Bytes()),
+	})
 	return m, err
 }
 
@@ -133,6 +140,10 @@ func (v *visit) approveDraft(kind string, m *bundle.Manifest, key ed25519.Privat
 	if policy != bundle.PolicyPerson {
 		by = "policy " + policy
 	}
+	_, err = v.note(audit.Event{Kind: audit.Approved, Epoch: m.Epoch, Manifest: m.Hash(), Note: fmt.Sprintf("the %s, by %s", kind, by)})
+	if err != nil {
+		return err
+	}
 	line := fmt.Sprintf("%s %s %s approved by %s", approval.Time.Format(time.RFC3339), kind, m.Hash(), by)
 	if err := v.site.LogApproval(line); err != nil {
 		return err
@@ -175,12 +186,36 @@ func (v *visit) sealDraft(kind string, recipients []*study.Statement) error {
 	if err != nil {
 		return err
 	}
+	own, err := v.note(audit.Event{Kind: audit.Sealed, Epoch: m.Epoch, Manifest: m.Hash(), Note: fmt.Sprintf("the %s, to %s", kind, names(recipients))})
+	if err != nil {
+		return err
+	}
+	seen, err := v.heard(v.analyst.Fingerprint())
+	if err != nil {
+		return err
+	}
 	return durable.Write(v.site.Outbox(kind), draftPerm, func(f *os.File) error {
 		_, err := bundle.Seal(f, bundle.Sealing{
-			Manifest: m, Sources: sources, Approval: approval, Approver: v.id.Statement.Approver(),
+			Manifest: m, Sources: sources, Approval: approval, Approver: v.id.Statement.Approver(), Heads: study.NewHeads(own, seen),
 		}, v.id.SigningKey(), keys...)
 		return err
 	})
+}
+
+// names lists participants for people, at most eight of them.
+func names(list []*study.Statement) string {
+	var b strings.Builder
+	for i, s := range list {
+		if i == 8 {
+			fmt.Fprintf(&b, " and %d more", len(list)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", s.Name)
+	}
+	return b.String()
 }
 
 func recipientKeys(recipients []*study.Statement) ([]age.Recipient, error) {
@@ -203,6 +238,9 @@ func (v *visit) sendOutbox(ctx context.Context, c post.Post, kind string) (int64
 	}
 	if err := v.sealedHere(kind, path); err != nil {
 		return 0, notOurs(path, err)
+	}
+	if err := v.noteSent(kind); err != nil {
+		return 0, err
 	}
 	raw, err := c.Send(ctx, path)
 	if errors.Is(err, post.ErrLater) {
@@ -232,7 +270,7 @@ func (v *visit) sendOutbox(ctx context.Context, c post.Post, kind string) (int64
 	if !matches {
 		return 0, errors.New("the server's receipt is for another bundle")
 	}
-	return info.Size(), v.site.PutReceipt(kind, raw)
+	return info.Size(), v.putReceipt(kind, receipt)
 }
 
 // receiptFor reports whether a receipt is for the bundle of one kind in the outbox.

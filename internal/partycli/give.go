@@ -164,6 +164,9 @@ func (v *visit) toSay() (items []parcel.Source, what []string, err error) {
 			if err := v.sealedHere(kind, path); err != nil {
 				return nil, nil, notOurs(path, err)
 			}
+			if err := v.noteSent(kind); err != nil {
+				return nil, nil, err
+			}
 			item, err := parcel.FromFile(parcel.KindBundle, path)
 			if err != nil {
 				return nil, nil, err
@@ -178,6 +181,13 @@ func (v *visit) toSay() (items []parcel.Source, what []string, err error) {
 	}
 	if taken != nil {
 		holds.Parcel = taken.Number
+	}
+	w, err := v.ownWitness()
+	if err != nil {
+		return nil, nil, err
+	}
+	if w != nil {
+		items = append(items, parcel.FromBytes(parcel.KindWitness, w.Encode()))
 	}
 	raw, err := study.Canonical(holds)
 	return append(items, parcel.FromBytes(parcel.KindHolds, raw)), append(what, "what this site has"), err

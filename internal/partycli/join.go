@@ -53,6 +53,10 @@ func (p *program) joinByFile(s *site.Site, id *study.Identity, invite study.Invi
 	if err := s.PutTried(); err != nil {
 		return err
 	}
+	v := &visit{site: s, id: id, study: invite.Contract}
+	if err := v.noteJoining(invite, "the analyst, by file"); err != nil {
+		return err
+	}
 	key := study.HashOf(invite.Secret.Reveal())
 	err := s.PutJoining(site.Joining{
 		Connection: connection(invite),
@@ -136,12 +140,19 @@ func (p *program) join(ctx context.Context, line, name, approver, trusted string
 	if err := s.PutTried(); err != nil {
 		return err
 	}
+	v := &visit{site: s, id: id, study: invite.Contract, analyst: analyst}
+	if err := v.noteJoining(invite, invite.Address); err != nil {
+		return err
+	}
 	raw, asks, err := c.Join(ctx, invite.Secret.Reveal(), id.Statement.Encode())
 	if err != nil {
 		return err
 	}
 	contract, err := study.DecodeContract(raw)
 	if err != nil {
+		return err
+	}
+	if err := v.noteJoined(invite.Analyst); err != nil {
 		return err
 	}
 	if err := s.PutJoined(there, analyst, raw); err != nil {

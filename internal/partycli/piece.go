@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/anchor"
+	"concord/audit"
 	"concord/basis"
 	"concord/bundle"
 	"concord/internal/cli"
@@ -339,6 +340,9 @@ folder, where prepare and receive find it. Nothing leaves.`,
 				return cli.WithHint(fmt.Errorf("%s has the SHA-256 %s, the contract's public file has %s", args[0], got.Short(), want.Short()), "ask the analyst for the file that the contract means")
 			}
 			if _, err := v.publicRows(args[0]); err != nil {
+				return err
+			}
+			if err := v.noteOnce(audit.Event{Kind: audit.Received, File: *want, Note: "the public file that the anchor is made of"}); err != nil {
 				return err
 			}
 			if err := v.site.PutPublic(b); err != nil {

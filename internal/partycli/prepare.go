@@ -13,6 +13,7 @@ import (
 	"filippo.io/age"
 	"github.com/spf13/cobra"
 
+	"concord/audit"
 	"concord/basis"
 	"concord/bundle"
 	"concord/internal/cli"
@@ -123,6 +124,9 @@ func (p *program) prepare(path string, again bool) error {
 		}
 	}
 	if sealed { // first, so that no crash leaves it beside another basis
+		if _, err := v.note(audit.Event{Kind: audit.Removed, Note: "the sealed contribution that was not acknowledged, to prepare another"}); err != nil {
+			return err
+		}
 		if err := os.Remove(v.site.Outbox(bundle.KindContribution)); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/audit"
 	"concord/bundle"
 	"concord/internal/api"
 	"concord/internal/cli"
@@ -71,7 +72,11 @@ func (p *program) fetchResult(ctx context.Context, v *visit, c post.Post) error 
 		return fmt.Errorf("the result: %w", err)
 	}
 	defer closeFile()
-	return p.accept(ctx, v, r)
+	if err := p.accept(ctx, v, r); err != nil {
+		return err
+	}
+	p.tellHeads(ctx, v, c)
+	return nil
 }
 
 // basisWasSent makes sure that the basis at hand is that of the contribution
@@ -227,7 +232,14 @@ func (p *program) learn(ctx context.Context, v *visit, r *bundle.Reader) error {
 
 // close stores the model and ends the study for this site.
 func (v *visit) close(model *onnx.Graph, metrics []byte) error {
-	if err := v.site.PutModel(model.Encode(), metrics); err != nil {
+	raw := model.Encode()
+	_, err := v.note(audit.Event{
+		Kind: audit.Modelled, File: study.HashOf(raw), Note: fmt.Sprintf("a model of %d bytes; the anchor's seed and its shares are removed with it", len(raw)),
+	})
+	if err != nil {
+		return err
+	}
+	if err := v.site.PutModel(raw, metrics); err != nil {
 		return err
 	}
 	return v.site.CloseSetup()

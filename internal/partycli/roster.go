@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/audit"
 	"concord/internal/api"
 	"concord/internal/cli"
 	"concord/internal/post"
@@ -191,6 +192,10 @@ func (p *program) confirmRoster(ctx context.Context, typed, keyFile string) erro
 		if err := p.draftSetup(v, key); err != nil {
 			return err
 		}
+	}
+	err = v.noteOnce(audit.Event{Kind: audit.Confirmed, Epoch: epoch, Note: "people here compared the phrase, recognise every name and agree to the contract"})
+	if err != nil {
+		return err
 	}
 	if err := v.site.PutRoster(roster, study.Confirm(v.id, v.study, epoch)); err != nil {
 		return err

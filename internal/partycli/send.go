@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/audit"
 	"concord/bundle"
 	"concord/internal/cli"
 	"concord/internal/post"
@@ -98,6 +99,13 @@ func (v *visit) forgetSent() error {
 		if strings.HasSuffix(e.Name(), ".age") {
 			paths = append(paths, v.site.Leaves(bundle.KindContribution, e.Name()))
 		}
+	}
+	if len(paths) == 1 && !v.site.Has("outbox", bundle.KindContribution+".bundle") {
+		return nil // done before
+	}
+	err = v.noteOnce(audit.Event{Kind: audit.Removed, Note: "the sealed contribution, which the analyst has acknowledged: under nri this site keeps its manifest only"})
+	if err != nil {
+		return err
 	}
 	for _, path := range paths {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

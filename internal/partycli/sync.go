@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/anchor"
+	"concord/audit"
 	"concord/bundle"
 	"concord/internal/api"
 	"concord/internal/cli"
@@ -153,10 +154,13 @@ func (p *program) setup(ctx context.Context, v *visit, c post.Post) error {
 	if err != nil {
 		return err
 	}
+	id := study.Hash(seed.ID())
+	if err := v.noteOnce(audit.Event{Kind: audit.Agreed, Note: fmt.Sprintf("the anchor with id %s, of %d parties' shares", id.Short(), len(shares))}); err != nil {
+		return err
+	}
 	if err := v.site.PutSeed(seed); err != nil {
 		return err
 	}
-	id := study.Hash(seed.ID())
 	p.printf("the anchor is agreed among %d parties, id %s; the analyst cannot compute it\n", len(shares), id.Short())
 	return nil
 }
@@ -166,6 +170,9 @@ func (p *program) setup(ctx context.Context, v *visit, c post.Post) error {
 func (p *program) checkConfirmations(ctx context.Context, v *visit, c post.Post) error {
 	_, answer, err := v.fetchRosterFrom(ctx, c)
 	if err != nil {
+		return err
+	}
+	if err := v.noteWitness(answer.Witness); err != nil {
 		return err
 	}
 	yes := map[study.Hash]bool{}
@@ -261,7 +268,14 @@ func (v *visit) fetch(ctx context.Context, c post.Post, from *study.Statement, i
 	if err != nil {
 		return nil, nil, err
 	}
-	return v.openInbox(info.Kind, from)
+	r, closeFile, err := v.openInbox(info.Kind, from)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := v.noteReceived(from, r); err != nil {
+		return nil, nil, errors.Join(err, closeFile())
+	}
+	return r, closeFile, nil
 }
 
 // openInbox opens a bundle that was fetched, with the same checks.

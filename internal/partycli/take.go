@@ -151,6 +151,14 @@ func (p *program) takeContract(s *site.Site, joining *site.Joining, c *parcel.Pa
 	if err != nil {
 		return err
 	}
+	id, err := s.Identity()
+	if err != nil {
+		return err
+	}
+	v := &visit{site: s, id: id, study: joining.Study}
+	if err := v.noteJoined(joining.Analyst); err != nil {
+		return err
+	}
 	if err := s.PutJoined(joining.Connection, analyst, raw); err != nil {
 		return err
 	}
@@ -181,6 +189,11 @@ func (p *program) takeNews(v *visit, c *parcel.Parcel) error {
 	}
 	if news.Status != nil {
 		printable(news.Status)
+	}
+	if news.Roster != nil {
+		if err := v.noteWitness(news.Roster.Witness); err != nil {
+			return err
+		}
 	}
 	p.printf("took the analyst's parcel of %s UTC\n", when)
 	for i, it := range c.Items {
@@ -248,7 +261,7 @@ func (p *program) takeReceipt(v *visit, c *parcel.Parcel, i int) error {
 			return err
 		case matches:
 			p.printf("  the analyst has this site's %s bundle\n", kind)
-			return v.site.PutReceipt(kind, raw)
+			return v.putReceipt(kind, receipt)
 		}
 	}
 	return nil // of a bundle whose receipt is here already

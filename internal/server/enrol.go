@@ -100,7 +100,8 @@ func (s *Server) Roster(ctx context.Context, hash, party study.Hash) (api.Roster
 	for _, a := range v.asking {
 		answer.Asking = append(answer.Asking, api.Asking{Name: a.Name, Fingerprint: a.Fingerprint()})
 	}
-	return answer, nil
+	answer.Witness, err = s.witness(ctx, hash, party)
+	return answer, err
 }
 
 // Confirm keeps a party's own confirmation of the closed roster.

@@ -128,6 +128,22 @@ func (s *Server) confirm(w http.ResponseWriter, r *http.Request) error {
 	return s.ok(w, struct{}{})
 }
 
+func (s *Server) audit(w http.ResponseWriter, r *http.Request) error {
+	hash, party, err := s.caller(r)
+	if err != nil {
+		return err
+	}
+	var req api.Audit
+	if err := readJSON(w, r, &req); err != nil {
+		return err
+	}
+	answer, err := s.ExchangeHeads(r.Context(), hash, party, req.Witness)
+	if err != nil {
+		return err
+	}
+	return s.ok(w, api.Audit{Witness: answer})
+}
+
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 	hash, _, err := s.caller(r)
 	if err != nil {

@@ -112,6 +112,15 @@ func (s *Server) takeItem(ctx context.Context, c *parcel.Parcel, i int, t *Taken
 			what = "the " + env.Kind + " bundle"
 			_, err = s.TakeBundle(ctx, c.Study, c.From, c.Reader(i))
 		}
+	case parcel.KindWitness:
+		what = "its word on the audit logs"
+		var raw []byte
+		if raw, err = c.Bytes(i, study.MaxWitnessBytes); err == nil {
+			_, err = s.ExchangeHeads(ctx, c.Study, c.From, raw)
+		}
+		if err == nil {
+			return
+		}
 	case parcel.KindHolds:
 		raw, err := c.Bytes(i, study.MaxReceiptBytes)
 		holds := new(parcel.Holds)

@@ -177,6 +177,7 @@ func (s *Server) Handler() http.Handler {
 	handle("GET "+api.PathRoster, s.roster)
 	handle("POST "+api.PathConfirmations, s.confirm)
 	handle("GET "+api.PathStatus, s.status)
+	handle("POST "+api.PathAudit, s.audit)
 	handle("PUT "+api.PathBundles, s.putBundle)
 	handle("GET "+api.PathBundles, s.listBundles)
 	handle("GET "+api.PathBundle, s.getBundle)

@@ -562,7 +562,7 @@ func FuzzHandler(f *testing.F) {
 		f.Fatal(err)
 	}
 	state := &tls.ConnectionState{PeerCertificates: []*x509.Certificate{cert}}
-	for _, path := range []string{api.PathHealth, api.PathIdentity, api.PathJoin, api.PathRoster, api.PathConfirmations, api.PathStatus, api.PathBundles, api.PathBundle} {
+	for _, path := range []string{api.PathHealth, api.PathIdentity, api.PathJoin, api.PathRoster, api.PathConfirmations, api.PathStatus, api.PathAudit, api.PathBundles, api.PathBundle} {
 		for _, method := range []string{"GET", "POST", "PUT"} {
 			f.Add(method, api.Path(path, w.study, study.Hash{1}), []byte("{}"))
 		}

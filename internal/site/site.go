@@ -18,9 +18,10 @@
 //	policy.yaml          this site's own floors, if people here wrote one
 //	ledger.jsonl         what left of which rows, unless policy.yaml names another place
 //	public.csv           the public file of an anchor made of one
+//	audit.jsonl          what happened here, chained and signed (package audit)
 //	approvals.log        every approval given here, by whom or what
 //	outbox/              sealed bundles, exactly as sent
-//	receipts/            the analyst's signed receipts
+//	receipts/            the analyst's signed receipts, and its word on audit logs
 //	inbox/               sealed bundles as received
 //	joining.json         what this site asked to join, where it asked by a file
 //	post/                what the analyst's newest parcel said and brought, by-file

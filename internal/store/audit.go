@@ -54,10 +54,14 @@ func (s *Store) append(tx *sql.Tx, last *audit.Entry, hash study.Hash, event aud
 }
 
 // Note adds an entry of its own to a study's audit log, for what changes nothing
-// in the store.
+// in the store. The same again, with nothing between, is not entered twice.
 func (s *Store) Note(ctx context.Context, hash study.Hash, event audit.Event) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
-		_, err := s.note(tx, hash, event)
+		last, err := lastEntry(ctx, tx, hash)
+		if err != nil || last != nil && last.Event == event {
+			return err
+		}
+		_, err = s.note(tx, hash, event)
 		return err
 	})
 }
@@ -194,4 +198,13 @@ func (s *Store) PutWitness(ctx context.Context, hash study.Hash, w *study.Witnes
 // rowQuerier is a database or a transaction.
 type rowQuerier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// InAudit says whether a study's log has the entry of a head.
+func (s *Store) InAudit(ctx context.Context, hash study.Hash, head study.Head) (bool, error) {
+	lines, err := query(ctx, s.db, "SELECT line FROM audit WHERE study = ? AND number = ?", func(row *sql.Rows) (line []byte, err error) {
+		err = row.Scan(&line)
+		return line, err
+	}, hash[:], head.Number)
+	return len(lines) == 1 && study.HashOf(lines[0]) == head.Hash, err
 }
