@@ -64,6 +64,7 @@ func TestSessions(t *testing.T) {
 			"output":   output,
 			"phrase":   phrase,
 			"typed":    typed,
+			"proxy":    proxy,
 		},
 	})
 }
