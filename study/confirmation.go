@@ -13,13 +13,22 @@ type Confirmation struct {
 	Contract Hash `json:"contract"`
 	Epoch    Hash `json:"epoch"`
 	// Party is the fingerprint of who confirms.
-	Party     Hash   `json:"party"`
+	Party Hash `json:"party"`
+	// Anchor is the id of the anchor that this member holds, where it confirms a party
+	// that comes after setup.
+	Anchor    *Hash  `json:"anchor,omitempty"`
 	Signature []byte `json:"signature,omitempty"`
 }
 
 // Confirm signs a confirmation.
 func Confirm(id *Identity, contract, epoch Hash) *Confirmation {
-	c := &Confirmation{Format: 1, Contract: contract, Epoch: epoch, Party: id.Statement.Fingerprint()}
+	return ConfirmAnchor(id, contract, epoch, nil)
+}
+
+// ConfirmAnchor signs a member's confirmation of a party that comes after setup, with
+// the id of the anchor that the member holds; nil if it holds none any more.
+func ConfirmAnchor(id *Identity, contract, epoch Hash, anchor *Hash) *Confirmation {
+	c := &Confirmation{Format: 1, Contract: contract, Epoch: epoch, Party: id.Statement.Fingerprint(), Anchor: anchor}
 	c.Signature = id.Sign(SignConfirmation, c.signedPart())
 	return c
 }

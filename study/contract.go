@@ -55,6 +55,8 @@ type Contract struct {
 	Floors  Floors   `json:"floors"`
 	// MaxRows is the most rows one party may contribute.
 	MaxRows int `json:"max_rows"`
+	// Admission says who lets in a party that comes after setup; nil for all members.
+	Admission *Admission `json:"admission,omitempty"`
 	// Expect is derived from the rest and shown before anybody agrees.
 	Expect Expect `json:"expect"`
 }

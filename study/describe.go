@@ -92,6 +92,7 @@ func Describe(c *Contract) string {
 	if c.Floors.Eps > 0 {
 		line("", "rows of which the basis leaves out less than %g of their length are dropped", c.Floors.Eps)
 	}
+	line("late parties", "%s", c.Admission.describe())
 	steps := "join, setup, contribute, receive"
 	if c.Anchor.Pieces() {
 		steps = "join, setup, piece of the anchor, contribute, receive"

@@ -26,8 +26,17 @@ type Roster struct {
 
 // NewRoster sorts the members and checks that they make a study under c: one
 // analyst, as many parties as the contract says, no name, signing key, mask key
-// or TLS key twice.
+// or TLS key twice. A later roster than the first, to which people agree anew, may have
+// more parties or fewer than the contract says, and two at least.
 func NewRoster(c *Contract, number int, members []*Statement) (*Roster, error) {
+	if number == 1 {
+		return newRoster(number, members, c.Parties, c.Parties)
+	}
+	return newRoster(number, members, 2, MaxParties)
+}
+
+// newRoster is NewRoster with bounds on the number of parties.
+func newRoster(number int, members []*Statement, least, most int) (*Roster, error) {
 	type entry struct {
 		statement *Statement
 		encoded   []byte
@@ -52,9 +61,12 @@ func NewRoster(c *Contract, number int, members []*Statement) (*Roster, error) {
 			analysts++
 		}
 	}
-	if analysts != 1 || len(r.Members)-analysts != c.Parties {
-		return nil, fmt.Errorf("study: the roster has %d analysts and %d parties, the contract says 1 and %d",
-			analysts, len(r.Members)-analysts, c.Parties)
+	if parties := len(r.Members) - analysts; analysts != 1 || parties < least || parties > most {
+		want := fmt.Sprintf("the contract says 1 and %d", least)
+		if least != most {
+			want = fmt.Sprintf("must have 1 and %d to %d", least, most)
+		}
+		return nil, fmt.Errorf("study: the roster has %d analysts and %d parties, %s", analysts, parties, want)
 	}
 	for i, s := range r.Members {
 		for _, other := range r.Members[:i] {

@@ -10,6 +10,8 @@ import (
 const (
 	SignIdentity     = "identity"     // an identity statement, by itself
 	SignConfirmation = "confirmation" // a party's yes to contract and roster
+	SignAmendment    = "amendment"    // a change of the roster
+	SignWithdrawal   = "withdrawal"   // the analyst's word on what of a party was deleted
 	SignManifest     = "manifest"     // the inner manifest of a bundle
 	SignApproval     = "approval"     // a person's yes to a manifest
 	SignEnvelope     = "envelope"     // the outer line of a bundle

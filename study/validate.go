@@ -60,6 +60,9 @@ func (c *Contract) Validate() error {
 	if err := c.validatePeople(); err != nil {
 		return err
 	}
+	if err := c.validateAdmission(); err != nil {
+		return err
+	}
 	for _, size := range []struct {
 		what    string
 		n, most int64

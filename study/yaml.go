@@ -29,6 +29,7 @@ const maxYAMLBytes = 16 << 20
 //	metrics       roc_auc (two levels) and accuracy, or rmse and r2
 //	floors        rows max(10, dim + 1), per_class 3 (0 for numbers), people 10 with a subject
 //	max_rows      1000000
+//	admission     members all, retrain false
 //
 // Errors name the line and column, the key, what it holds and what would be
 // right.
@@ -111,6 +112,14 @@ func (c *Contract) fromYAML(root *yamlNode) error {
 				s.get("people").integer(&c.Floors.People), s.get("eps").float(&c.Floors.Eps))
 		}),
 		f.get("max_rows").integer(&c.MaxRows),
+		section(f.get("admission"), func(s *fields) error {
+			a := new(Admission)
+			err := errors.Join(a.membersFromYAML(s.get("members")), s.get("retrain").boolean(&a.Retrain))
+			if len(a.Members) > 0 || a.Count != 0 || a.Retrain {
+				c.Admission = a
+			}
+			return err
+		}),
 	)
 	if err != nil {
 		return err
@@ -169,6 +178,20 @@ func (c *Contract) featureFromYAML(n *yamlNode) error {
 	}
 	c.Features = append(c.Features, feature)
 	return nil
+}
+
+// membersFromYAML reads all, a number, or a list of names.
+func (a *Admission) membersFromYAML(n *yamlNode) error {
+	switch {
+	case n == nil || n.kind == yamlScalar && n.text == "all":
+		return nil
+	case n.kind == yamlScalar:
+		if err := n.integer(&a.Count); err != nil || a.Count < 1 {
+			return n.errAt("must be all, a number of members, or a list of their names")
+		}
+		return nil
+	}
+	return n.list(appendText(&a.Members))
 }
 
 func rangeFromYAML(n *yamlNode, dst **Range) error {
