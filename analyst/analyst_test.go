@@ -167,7 +167,7 @@ func TestRefused(t *testing.T) {
 		name, problem string
 		change        func([]analyst.Contribution) []analyst.Contribution
 	}{
-		{"a party short", "2 contributions, the contract says 3", func(p []analyst.Contribution) []analyst.Contribution { return p[:2] }},
+		{"one party alone", "1 contributions; a collaboration needs 2", func(p []analyst.Contribution) []analyst.Contribution { return p[:1] }},
 		{"another anchor", "different anchors: A, C used 070000000000; B used 080000000000; setup must be repeated",
 			func(p []analyst.Contribution) []analyst.Contribution { p[1].Anchor = study.Hash{8}; return p }},
 		{"X too wide", `"B": X is 30 × 4 and A is 20 × 3, the contract says 3 columns`,

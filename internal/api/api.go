@@ -33,6 +33,7 @@ const (
 	PathRoster        = "/v1/studies/{study}/roster"
 	PathConfirmations = "/v1/studies/{study}/confirmations"
 	PathAudit         = "/v1/studies/{study}/audit"
+	PathAmendments    = "/v1/studies/{study}/amendments"
 	PathStatus        = "/v1/studies/{study}/status"
 	PathBundles       = "/v1/studies/{study}/bundles"
 	PathBundle        = "/v1/studies/{study}/bundles/{bundle}"
@@ -85,6 +86,25 @@ type Roster struct {
 	Analyst []byte `json:"analyst,omitempty"`
 	// Asking are those who have joined and await the analyst's word.
 	Asking []Asking `json:"asking,omitempty"`
+	// Amendments lead from the roster of that number to the present one, in order;
+	// Pending is one after them that members have still to confirm.
+	Amendments []Amended `json:"amendments,omitempty"`
+	Pending    *Amended  `json:"pending,omitempty"`
+}
+
+// Amended is an amendment with the confirmations that it needs.
+type Amended struct {
+	Amendment     []byte   `json:"amendment"`
+	Confirmations [][]byte `json:"confirmations,omitempty"`
+}
+
+// AmendResponse answers POST PathAmendments, whose body is an amendment in base64 that
+// the party has signed.
+type AmendResponse struct {
+	// Amendment is the same, with the analyst's signature.
+	Amendment []byte `json:"amendment"`
+	// Withdrawal is the analyst's receipt for a party that has left.
+	Withdrawal []byte `json:"withdrawal,omitempty"`
 }
 
 // Asking is a party that awaits the analyst's word.
@@ -111,6 +131,7 @@ const (
 	StateTraining     State = "training"     // the analyst aligns and trains
 	StateReleased     State = "released"     // results can be fetched
 	StateFailed       State = "failed"       // the analyst could not train; Problem says why
+	StateEnded        State = "ended"        // too few parties are left; Problem says why
 )
 
 // Status answers GET PathStatus.
@@ -122,6 +143,12 @@ type Status struct {
 	// WaitingFor names the parties whose turn it is.
 	WaitingFor []string `json:"waiting_for"`
 	Problem    string   `json:"problem,omitempty"`
+	// Roster is the number of the present roster, 0 while it is open.
+	Roster int `json:"roster,omitempty"`
+	// Asking names who has joined and awaits the analyst's word, Pending who has still
+	// to confirm a party that comes after setup.
+	Asking  []string `json:"asking,omitempty"`
+	Pending []string `json:"pending,omitempty"`
 }
 
 // BundleInfo is one bundle that waits for the asking party.
@@ -130,6 +157,10 @@ type BundleInfo struct {
 	Sender   study.Hash `json:"sender"`
 	Kind     string     `json:"kind"`
 	Size     int64      `json:"size"`
+	// Epoch is the one that it was sealed in, Round its round. An older server leaves
+	// both out.
+	Epoch study.Hash `json:"epoch,omitzero"`
+	Round int        `json:"round,omitempty"`
 }
 
 // Bundles answers GET PathBundles.
@@ -151,6 +182,7 @@ const (
 	CodeBadRequest = "bad_request" // the message is not one the server reads
 	CodeForbidden  = "forbidden"   // the connection's key is not a member's, or the invite is not good
 	CodeAsks       = "asks"        // the party has joined and awaits the analyst's word
+	CodeLeft       = "left"        // the party took part and has left
 	CodeNotFound   = "not_found"   // no such study or bundle
 	CodeConflict   = "conflict"    // something else is already stored in its place
 	CodeNotYet     = "not_yet"     // the study is not that far

@@ -31,18 +31,27 @@ func maxUpload(c *study.Contract) int64 {
 // study and roster, of a kind that parties send.
 func checkEnvelope(v *view, party *study.Statement, env *bundle.Envelope) (store.Bundle, error) {
 	var none store.Bundle
-	if err := env.Verify(party.SigningKey); err != nil {
+	// Nothing of it counts before its signature does, of whatever keys the party has
+	// or had.
+	sender := party
+	if r := v.chain.At(env.Epoch); r != nil {
+		if m := v.chain.In(r, party.Fingerprint()); m != nil {
+			sender = m
+		}
+	}
+	if err := env.Verify(sender.SigningKey); err != nil {
 		return none, refused(err)
 	}
 	switch {
-	case env.Sender != party.Fingerprint():
+	case env.Sender != sender.Fingerprint():
 		return none, forbidden("the bundle is another party's")
 	case env.Study != v.hash:
 		return none, refused(fmt.Errorf("the bundle is for contract %s, this study has %s", env.Study.Short(), v.hash.Short()))
-	case env.Epoch != v.epoch:
-		return none, refused(fmt.Errorf("the bundle is for epoch %s, this roster has %s", env.Epoch.Short(), v.epoch.Short()))
 	case env.Round != 0 || env.Number != 1:
 		return none, refused(fmt.Errorf("the bundle is of round %d, number %d; this study has round 0, number 1", env.Round, env.Number))
+	}
+	if err := v.chain.CheckEpoch(env.Epoch); err != nil {
+		return none, refused(fmt.Errorf("the bundle: %w", err))
 	}
 	switch env.Kind {
 	case bundle.KindSetup:
@@ -54,7 +63,7 @@ func checkEnvelope(v *view, party *study.Statement, env *bundle.Envelope) (store
 		return none, refused(fmt.Errorf("parties send bundles of kind setup and contribution, not %q", env.Kind))
 	}
 	return store.Bundle{
-		Study: v.hash, Epoch: v.epoch, Sender: env.Sender, Kind: env.Kind, Round: env.Round,
+		Study: v.hash, Epoch: env.Epoch, Sender: env.Sender, Kind: env.Kind, Round: env.Round,
 		Recipients: env.Recipients, Manifest: env.Manifest, File: study.HashOf(env.Line()),
 	}, nil
 }
@@ -72,7 +81,7 @@ func (s *Server) checkBundle(v *view, party *study.Statement, env *bundle.Envelo
 	}
 	s.checking <- struct{}{} // few at a time: each keeps a core busy
 	defer func() { <-s.checking }()
-	err := s.checkContribution(v, party, file, size, ciphertext)
+	err := s.checkContribution(v, env.Epoch, party, file, size, ciphertext)
 	var own *fs.PathError
 	if err != nil && !errors.As(err, &own) {
 		return refused(err)
@@ -86,11 +95,15 @@ func checkSetup(v *view, env *bundle.Envelope) error {
 	if most := api.SetupBytes(v.contract); env.Size > most {
 		return &problem{http.StatusRequestEntityTooLarge, api.CodeTooLarge, fmt.Sprintf("a setup bundle of this study has at most %d bytes", most), "", nil}
 	}
-	if len(env.Recipients) != len(v.members)-1 {
-		return refused(fmt.Errorf("the setup bundle is for %d recipients, must be for the other %d parties", len(env.Recipients), len(v.members)-1))
+	roster := v.chain.At(env.Epoch)
+	if v.chain.Late(env.Sender) {
+		return refused(fmt.Errorf("this party came after setup; it has no share in the anchor"))
+	}
+	if others := len(roster.Members) - 2; len(env.Recipients) != others {
+		return refused(fmt.Errorf("the setup bundle is for %d recipients, must be for the other %d parties", len(env.Recipients), others))
 	}
 	for _, r := range env.Recipients {
-		m, err := v.roster.Member(r)
+		m, err := roster.Member(r)
 		if err != nil {
 			return refused(err)
 		}
@@ -101,10 +114,13 @@ func checkSetup(v *view, env *bundle.Envelope) error {
 	return nil
 }
 
-// expectContribution is the bundle that a party's contribution must be.
-func (s *Server) expectContribution(v *view, party *study.Statement) bundle.Expect {
+// expectContribution is the bundle that a party's contribution of an epoch must be.
+func (s *Server) expectContribution(v *view, epoch study.Hash, party *study.Statement) bundle.Expect {
+	if m := v.chain.In(v.chain.At(epoch), party.Fingerprint()); m != nil {
+		party = m // with the keys that it had
+	}
 	return bundle.Expect{
-		Study: v.hash, Epoch: v.epoch, Kind: bundle.KindContribution,
+		Study: v.hash, Epoch: epoch, Kind: bundle.KindContribution,
 		Sender: party.Fingerprint(), SenderKey: party.SigningKey, Approver: party.Approver(),
 		Recipient: s.id.Statement.Fingerprint(),
 		MaxBytes:  maxUpload(v.contract),
@@ -113,9 +129,9 @@ func (s *Server) expectContribution(v *view, party *study.Statement) bundle.Expe
 
 // checkContribution opens a contribution and compares it with the contract, in the
 // same pass and without keeping any of it.
-func (s *Server) checkContribution(v *view, party *study.Statement, file io.ReaderAt, size int64, ciphertext study.Hash) error {
+func (s *Server) checkContribution(v *view, epoch study.Hash, party *study.Statement, file io.ReaderAt, size int64, ciphertext study.Hash) error {
 	found := analyst.Inspect(v.contract, party.Name)
-	expect := s.expectContribution(v, party)
+	expect := s.expectContribution(v, epoch, party)
 	expect.Ciphertext = ciphertext
 	expect.Inspect = inspectMembers(v.contract, found)
 	r, err := bundle.Open(file, size, expect, s.id.AgeIdentity())
@@ -162,9 +178,9 @@ func inspectMembers(c *study.Contract, found *analyst.Inspection) func(bundle.Me
 
 // readContribution opens a stored contribution, checks it against the contract
 // again and returns it.
-func (s *Server) readContribution(v *view, party *study.Statement, file io.ReaderAt, size int64) (analyst.Contribution, error) {
+func (s *Server) readContribution(v *view, epoch study.Hash, party *study.Statement, file io.ReaderAt, size int64) (analyst.Contribution, error) {
 	out := analyst.Contribution{Party: party.Name}
-	r, err := bundle.Open(file, size, s.expectContribution(v, party), s.id.AgeIdentity())
+	r, err := bundle.Open(file, size, s.expectContribution(v, epoch, party), s.id.AgeIdentity())
 	if err != nil {
 		return out, err
 	}

@@ -32,33 +32,21 @@ func (s *Server) join(ctx context.Context, hash, invite study.Hash, statement *s
 	if statement.Role != study.RoleParty {
 		return nil, false, forbidden("the statement is an %s's; only parties join", statement.Role)
 	}
-	st, err := s.store.Study(ctx, hash)
+	v, err := s.view(ctx, hash)
 	if err != nil {
 		return nil, false, err
 	}
-	c, err := s.contract(st)
-	if err != nil {
-		return nil, false, err
+	capacity := v.size
+	if v.chain != nil {
+		capacity = 0 // whoever comes now asks
 	}
-	admitted, err := s.store.Join(ctx, hash, invite, statement, s.id.Statement, c.Parties)
+	admitted, err := s.store.Join(ctx, hash, invite, statement, s.id.Statement, capacity)
 	if err != nil {
 		return nil, false, err
 	}
 	s.log.Info("joined", "study", hash.Short(), "party", statement.Name, "fingerprint", statement.Fingerprint().Short(), "admitted", admitted)
-	return st.Contract, !admitted, nil
-}
-
-// Admit lets a party in that asks.
-func (s *Server) Admit(ctx context.Context, hash, party study.Hash) error {
 	st, err := s.store.Study(ctx, hash)
-	if err != nil {
-		return err
-	}
-	c, err := s.contract(st)
-	if err != nil {
-		return err
-	}
-	return s.store.Admit(ctx, hash, party, c.Parties)
+	return st.Contract, !admitted, err
 }
 
 // TurnAway says no to a party that asks.
@@ -86,20 +74,7 @@ func (s *Server) Roster(ctx context.Context, hash, party study.Hash) (api.Roster
 	if err != nil {
 		return api.Roster{}, err
 	}
-	answer := api.Roster{Number: 1, Closed: v.roster != nil, Statements: [][]byte{s.id.Statement.Encode()}}
-	for _, m := range v.members {
-		answer.Statements = append(answer.Statements, m.Encode())
-	}
-	for _, c := range v.confirmations {
-		answer.Confirmations = append(answer.Confirmations, c.Encode())
-	}
-	if v.roster != nil {
-		// The analyst's yes to contract and roster: whoever admitted everybody gave it.
-		answer.Analyst = study.Confirm(s.id, hash, v.epoch).Encode()
-	}
-	for _, a := range v.asking {
-		answer.Asking = append(answer.Asking, api.Asking{Name: a.Name, Fingerprint: a.Fingerprint()})
-	}
+	answer := s.rosterOf(v)
 	answer.Witness, err = s.witness(ctx, hash, party)
 	return answer, err
 }
@@ -110,22 +85,22 @@ func (s *Server) Confirm(ctx context.Context, hash, party study.Hash, raw []byte
 	if err != nil {
 		return err
 	}
-	if v.roster == nil {
-		return notYet("the roster is not closed: %d of %d parties have joined", len(v.members), v.contract.Parties)
+	if v.chain == nil {
+		return notYet("the roster is not closed: %d of %d parties have joined", len(v.members), v.size)
 	}
 	c, err := study.DecodeConfirmation(raw)
 	if err != nil {
 		return refused(err)
 	}
-	if c.Party != party {
+	if c.Party != party && !v.chain.Same(c.Party, party) {
 		return forbidden("the confirmation is another party's")
 	}
-	if err := c.Check(v.roster, v.hash); err != nil {
+	if err := v.checkConfirmation(c); err != nil {
 		return refused(err)
 	}
 	if err := s.store.AddConfirmation(ctx, v.hash, c); err != nil {
 		return err
 	}
 	s.log.Info("confirmed", "study", v.hash.Short(), "party", member.Name)
-	return nil
+	return s.settle(ctx, hash)
 }

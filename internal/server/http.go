@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strconv"
@@ -17,18 +18,28 @@ import (
 // caller is the study that a request names, and the party whose key the
 // connection, or the request's signature, has proved.
 func (s *Server) caller(r *http.Request) (hash, party study.Hash, err error) {
+	return s.callerBy(r, s.memberByKey, s.signer)
+}
+
+// callerOrLeft is caller for what a party may ask that has left the study.
+func (s *Server) callerOrLeft(r *http.Request) (hash, party study.Hash, err error) {
+	return s.callerBy(r, s.leftByKey, s.signerOrLeft)
+}
+
+func (s *Server) callerBy(r *http.Request, byKey func(context.Context, study.Hash, study.Hash) (*study.Statement, error),
+	signer func(context.Context, *asker, study.Hash) (study.Hash, error)) (hash, party study.Hash, err error) {
 	if hash, err = pathStudy(r); err != nil {
 		return hash, party, err
 	}
 	if a := askerOf(r); a != nil {
-		party, err := s.signer(r.Context(), a, hash)
+		party, err := signer(r.Context(), a, hash)
 		return hash, party, err
 	}
 	key, err := clientKey(r)
 	if err != nil {
 		return hash, party, err
 	}
-	member, err := s.memberByKey(r.Context(), hash, key)
+	member, err := byKey(r.Context(), hash, key)
 	if err != nil {
 		return hash, party, err
 	}

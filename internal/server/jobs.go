@@ -95,7 +95,7 @@ func (s *Server) runJob(ctx context.Context, hash study.Hash) (err error) {
 	if err != nil {
 		return err
 	}
-	if v.roster == nil || v.problem != "" || len(v.contributions) < v.contract.Parties || len(v.results) == v.contract.Parties {
+	if v.chain == nil || v.ended != "" || v.problem != "" || len(v.missing(v.roster, v.contributions)) > 0 || len(v.results) >= len(v.members) {
 		return nil
 	}
 	started := time.Now()
@@ -178,16 +178,13 @@ func answers(c *study.Contract, trained *analyst.Trained, parts []analyst.Contri
 }
 
 func (s *Server) storedContribution(v *view, party *study.Statement) (analyst.Contribution, error) {
-	for _, b := range v.contributions {
-		if b.Sender != party.Fingerprint() {
-			continue
-		}
-		f, err := s.store.OpenBundle(b)
+	if b := v.contributed(party.Fingerprint()); b != nil {
+		f, err := s.store.OpenBundle(*b)
 		if err != nil {
 			return analyst.Contribution{}, err
 		}
 		defer f.Close()
-		return s.readContribution(v, party, f, b.Size)
+		return s.readContribution(v, b.Epoch, party, f, b.Size)
 	}
 	return analyst.Contribution{}, fmt.Errorf("the contribution of %q: %w", party.Name, store.ErrNotFound)
 }

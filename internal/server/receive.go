@@ -63,8 +63,11 @@ func (s *Server) sender(ctx context.Context, hash, party study.Hash) (*view, *st
 	if err != nil {
 		return nil, nil, err
 	}
-	if v.roster == nil || !v.confirmed(party) {
+	if v.chain == nil || v.chain.Present(party) == nil || !v.confirmed(party) {
 		return nil, nil, notYet("this party has not confirmed the roster")
+	}
+	if v.ended != "" {
+		return nil, nil, notYet("the study has ended: %s", v.ended)
 	}
 	return v, member, nil
 }
@@ -75,6 +78,15 @@ func (s *Server) sender(ctx context.Context, hash, party study.Hash) (*view, *st
 func (s *Server) judge(ctx context.Context, v *view, member *study.Statement, env *bundle.Envelope) (b store.Bundle, known []byte, err error) {
 	if b, err = checkEnvelope(v, member, env); err != nil {
 		return b, nil, err
+	}
+	// A party sends one bundle of a kind, whatever keys it has had.
+	for _, sent := range [][]store.Bundle{v.setup, v.contributions} {
+		if other := v.of(b.Sender, sent); other != nil && other.Kind == b.Kind && (other.Epoch != b.Epoch || other.Sender != b.Sender) {
+			if other.Manifest != b.Manifest {
+				return b, nil, alreadyStored(b.Kind)
+			}
+			b.Epoch, b.Sender = other.Epoch, other.Sender
+		}
 	}
 	known, err = s.store.Receipt(ctx, b)
 	if errors.Is(err, store.ErrConflict) {
@@ -93,7 +105,7 @@ func (s *Server) keep(ctx context.Context, v *view, member *study.Statement, env
 	b.Event.Note = fmt.Sprintf("a %s of %d bytes from %q; verified", b.Kind, b.Size, member.Name)
 	b.Acknowledge = func(head study.Head) []byte {
 		receipt := study.Receipt{
-			Format: 1, Study: v.hash, Epoch: v.epoch, Sender: b.Sender, Manifest: b.Manifest, Ciphertext: env.Ciphertext,
+			Format: 1, Study: v.hash, Epoch: b.Epoch, Sender: b.Sender, Manifest: b.Manifest, Ciphertext: env.Ciphertext,
 			Received: time.Now().UTC().Truncate(time.Second), Heads: acknowledged(head, env.Heads),
 		}
 		receipt.Sign(s.id)

@@ -11,35 +11,42 @@ import (
 
 // Bundles lists what waits for a party, none before the roster is closed.
 func (s *Server) Bundles(ctx context.Context, hash, party study.Hash) ([]api.BundleInfo, error) {
-	v, _, err := s.viewOf(ctx, hash, party)
+	stored, err := s.waiting(ctx, hash, party)
 	if err != nil {
 		return nil, err
 	}
 	list := []api.BundleInfo{}
-	if v.roster == nil {
-		return list, nil
-	}
-	stored, err := s.store.Bundles(ctx, v.hash, v.epoch, party)
-	if err != nil {
-		return nil, err
-	}
 	for _, b := range stored {
-		list = append(list, api.BundleInfo{Manifest: b.Manifest, Sender: b.Sender, Kind: b.Kind, Size: b.Size})
+		list = append(list, api.BundleInfo{Manifest: b.Manifest, Sender: b.Sender, Kind: b.Kind, Size: b.Size, Epoch: b.Epoch, Round: b.Round})
 	}
 	return list, nil
+}
+
+// waiting are the bundles for a party, sealed to any keys that it has had.
+func (s *Server) waiting(ctx context.Context, hash, party study.Hash) ([]store.Bundle, error) {
+	v, _, err := s.viewOf(ctx, hash, party)
+	if err != nil || v.chain == nil {
+		return nil, err
+	}
+	var out []store.Bundle
+	for _, name := range v.names(party) {
+		stored, err := s.store.Waiting(ctx, hash, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range stored {
+			if v.chain.At(b.Epoch) != nil {
+				out = append(out, b)
+			}
+		}
+	}
+	return out, nil
 }
 
 // OpenBundle opens the file of a bundle that is for a party. store.ErrNotFound
 // says that there is none of that manifest, or that it is not for this party.
 func (s *Server) OpenBundle(ctx context.Context, hash, party, manifest study.Hash) (*os.File, int64, error) {
-	v, _, err := s.viewOf(ctx, hash, party)
-	if err != nil {
-		return nil, 0, err
-	}
-	if v.roster == nil {
-		return nil, 0, store.ErrNotFound
-	}
-	stored, err := s.store.Bundles(ctx, v.hash, v.epoch, party)
+	stored, err := s.waiting(ctx, hash, party)
 	if err != nil {
 		return nil, 0, err
 	}

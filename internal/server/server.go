@@ -57,8 +57,8 @@ type Server struct {
 	log   *slog.Logger
 
 	mu     sync.Mutex
-	closed map[study.Hash]*study.Roster // rosters that cannot change any more
-	views  map[study.Hash]*cached       // see view
+	chains map[study.Hash]*study.Chain // see chainOf; they do not change
+	views  map[study.Hash]*cached      // see view
 	// uploading has the parties with an upload under way, by study.
 	uploading map[[2]study.Hash]bool
 	contracts sync.Map // study.Hash to *study.Contract, decoded
@@ -78,7 +78,7 @@ func New(id *study.Identity, st *store.Store, log *slog.Logger) *Server {
 		id:        id,
 		store:     st,
 		log:       log,
-		closed:    map[study.Hash]*study.Roster{},
+		chains:    map[study.Hash]*study.Chain{},
 		views:     map[study.Hash]*cached{},
 		uploading: map[[2]study.Hash]bool{},
 		checking:  make(chan struct{}, maxChecking),
@@ -176,6 +176,7 @@ func (s *Server) Handler() http.Handler {
 	handle("POST "+api.PathJoin, s.postJoin)
 	handle("GET "+api.PathRoster, s.roster)
 	handle("POST "+api.PathConfirmations, s.confirm)
+	handle("POST "+api.PathAmendments, s.amend)
 	handle("GET "+api.PathStatus, s.status)
 	handle("POST "+api.PathAudit, s.audit)
 	handle("PUT "+api.PathBundles, s.putBundle)

@@ -19,18 +19,38 @@ type view struct {
 	hash     study.Hash
 	contract *study.Contract
 	problem  string
+	ended    string             // why the study has ended, or ""
 	members  []*study.Statement // the parties that have joined and were let in
 	asking   []*study.Statement // those that await the analyst's word
-	// roster is nil until it is closed; what follows is empty until then.
-	roster        *study.Roster
-	epoch         study.Hash
+	standing store.Standing
+	size     int // how many parties close the roster
+	// chain is nil until the roster is closed; what follows is empty until then.
+	chain *study.Chain
+	// roster and epoch are the present ones.
+	roster *study.Roster
+	epoch  study.Hash
+	// confirmations are those of the roster that people confirm, the chain's root;
+	// those of its steps are in the chain.
 	confirmations []*study.Confirmation
+	// pending is an add that members have still to confirm, with the roster that it
+	// leads to and what they have said.
+	pending *proposal
+	// What parties and analyst have sent in any epoch of the chain.
 	setup         []store.Bundle
 	contributions []store.Bundle
 	results       []store.Bundle
-	// people are the members by fingerprint, now is what the parties are told.
-	people map[study.Hash]*study.Statement
-	now    api.Status
+	// people are the members by fingerprint, and whoever a pending add names; left
+	// are those that took part and do not any more. now is what the parties are told.
+	people, left map[study.Hash]*study.Statement
+	now          api.Status
+}
+
+// proposal is an add that members have still to confirm.
+type proposal struct {
+	amendment     *study.Amendment
+	roster        *study.Roster
+	confirmations []*study.Confirmation
+	missing       []string
 }
 
 // cached is the last view of a study that was read.
@@ -76,6 +96,11 @@ func (s *Server) view(ctx context.Context, hash study.Hash) (*view, error) {
 	for _, m := range v.members {
 		v.people[s.fingerprint(m)] = m
 	}
+	if v.pending != nil {
+		if m, err := v.pending.roster.Member(v.pending.amendment.Party); err == nil {
+			v.people[v.pending.amendment.Party] = m
+		}
+	}
 	v.now = v.status()
 	c.version, c.view = version, v
 	return v, nil
@@ -104,23 +129,107 @@ func (s *Server) read(ctx context.Context, hash study.Hash) (*view, error) {
 	if v.asking, err = s.store.Asking(ctx, hash); err != nil {
 		return nil, err
 	}
-	if v.roster, v.members, err = s.closedRoster(ctx, hash, v.contract); err != nil || v.roster == nil {
-		return v, err
-	}
-	v.epoch = v.roster.Epoch(hash)
-	if v.confirmations, err = s.store.Confirmations(ctx, hash, v.epoch); err != nil {
+	if v.standing, err = s.store.Standing(ctx, hash); err != nil {
 		return nil, err
 	}
-	for kind, dst := range map[string]*[]store.Bundle{
-		bundle.KindSetup:        &v.setup,
-		bundle.KindContribution: &v.contributions,
-		bundle.KindResult:       &v.results,
-	} {
-		if *dst, err = s.store.Sent(ctx, hash, v.epoch, kind); err != nil {
+	v.ended = v.standing.Ended
+	if v.size = v.standing.Size; v.size == 0 {
+		v.size = v.contract.Parties
+	}
+	if v.standing.Root == nil {
+		if v.members, err = s.store.Members(ctx, hash); err != nil || len(v.members) < v.size {
+			return v, err
+		}
+		// As many are in as it needs: the roster is closed.
+		if err := s.store.CloseRoster(ctx, hash, v.size); err != nil {
+			return nil, err
+		}
+		if v.standing, err = s.store.Standing(ctx, hash); err != nil || v.standing.Root == nil {
+			return v, err
+		}
+	}
+	return v, s.readChain(ctx, v)
+}
+
+// readChain reads what there is of a study whose roster is closed.
+func (s *Server) readChain(ctx context.Context, v *view) (err error) {
+	if v.chain, err = s.chainOf(ctx, v); err != nil {
+		return err
+	}
+	v.roster, v.epoch = v.chain.Head(), v.chain.Epoch()
+	v.members = v.roster.Parties()
+	if v.confirmations, err = s.store.Confirmations(ctx, v.hash, v.chain.Setup()); err != nil {
+		return err
+	}
+	left, err := s.store.Left(ctx, v.hash)
+	if err != nil {
+		return err
+	}
+	v.left = map[study.Hash]*study.Statement{}
+	for _, m := range left {
+		v.left[s.fingerprint(m)] = m
+	}
+	if a := v.standing.Pending; a != nil {
+		p := &proposal{amendment: a}
+		if p.roster, err = v.chain.Check(a, true); err != nil {
+			return err
+		}
+		if p.confirmations, err = s.store.Confirmations(ctx, v.hash, a.To); err != nil {
+			return err
+		}
+		if p.missing, err = v.chain.Missing(a, p.roster, p.confirmations); err != nil {
+			return err
+		}
+		v.pending = p
+	}
+	all, err := s.store.All(ctx, v.hash)
+	if err != nil {
+		return err
+	}
+	for _, b := range all {
+		if v.chain.At(b.Epoch) == nil {
+			continue
+		}
+		switch b.Kind {
+		case bundle.KindSetup:
+			v.setup = append(v.setup, b)
+		case bundle.KindContribution:
+			v.contributions = append(v.contributions, b)
+		case bundle.KindResult:
+			v.results = append(v.results, b)
+		}
+	}
+	return nil
+}
+
+// chainOf makes the chain that the store has; as long as it has the same one, once.
+func (s *Server) chainOf(ctx context.Context, v *view) (*study.Chain, error) {
+	s.mu.Lock()
+	known := s.chains[v.hash]
+	s.mu.Unlock()
+	if known != nil && known.Root().Number == v.standing.Number && len(known.Steps()) == len(v.standing.Steps) {
+		return known, nil
+	}
+	root, err := study.NewRoster(v.contract, v.standing.Number, append(slices.Clone(v.standing.Root), s.id.Statement))
+	if err != nil {
+		return nil, err
+	}
+	chain := study.NewChain(v.contract, v.hash, root)
+	for _, a := range v.standing.Steps {
+		var confirmations []*study.Confirmation
+		if a.Kind == study.AmendAdd {
+			if confirmations, err = s.store.Confirmations(ctx, v.hash, a.To); err != nil {
+				return nil, err
+			}
+		}
+		if err := chain.Extend(a, confirmations); err != nil {
 			return nil, err
 		}
 	}
-	return v, nil
+	s.mu.Lock()
+	s.chains[v.hash] = chain
+	s.mu.Unlock()
+	return chain, nil
 }
 
 // contract decodes a study's contract once.
@@ -135,36 +244,13 @@ func (s *Server) contract(st store.Study) (*study.Contract, error) {
 	return c, err
 }
 
-// closedRoster returns the roster once as many parties have joined as the
-// contract says, nil before, and the parties in either case.
-func (s *Server) closedRoster(ctx context.Context, hash study.Hash, c *study.Contract) (*study.Roster, []*study.Statement, error) {
-	s.mu.Lock()
-	roster := s.closed[hash]
-	s.mu.Unlock()
-	if roster != nil {
-		return roster, roster.Parties(), nil
-	}
-	members, err := s.store.Members(ctx, hash)
-	if err != nil || len(members) < c.Parties {
-		return nil, members, err
-	}
-	roster, err = study.NewRoster(c, 1, append(slices.Clone(members), s.id.Statement))
-	if err != nil {
-		return nil, nil, err
-	}
-	s.mu.Lock()
-	s.closed[hash] = roster
-	s.mu.Unlock()
-	return roster, members, nil
-}
-
 // memberByKey returns the party of a study that holds a TLS key.
 func (s *Server) memberByKey(ctx context.Context, hash, key study.Hash) (*study.Statement, error) {
 	v, err := s.view(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range v.members {
+	for _, m := range v.people {
 		if m.TLSKey == key {
 			return m, nil
 		}
@@ -172,59 +258,136 @@ func (s *Server) memberByKey(ctx context.Context, hash, key study.Hash) (*study.
 	return nil, s.stranger(ctx, hash, func(m *study.Statement) bool { return m.TLSKey == key }, "the connection's key belongs to")
 }
 
-// confirmed reports whether a party has confirmed the roster.
-func (v *view) confirmed(party study.Hash) bool {
-	return slices.ContainsFunc(v.confirmations, func(c *study.Confirmation) bool { return c.Party == party })
+// leftByKey returns the party that took part in a study, and left it, with a TLS key.
+func (s *Server) leftByKey(ctx context.Context, hash, key study.Hash) (*study.Statement, error) {
+	v, err := s.view(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range v.left {
+		if m.TLSKey == key {
+			return m, nil
+		}
+	}
+	return s.memberByKey(ctx, hash, key)
 }
 
-// missing names the parties from which no bundle of a list came.
-func (v *view) missing(sent []store.Bundle) []string {
+// confirmed reports whether a party has confirmed the roster in which it came.
+func (v *view) confirmed(party study.Hash) bool {
+	if v.chain.Late(party) {
+		return true // or it would not be in the chain
+	}
+	return slices.ContainsFunc(v.confirmations, func(c *study.Confirmation) bool { return v.chain.Same(c.Party, party) })
+}
+
+// missing names the parties of a roster of the chain from which no bundle of a list
+// came.
+func (v *view) missing(r *study.Roster, sent []store.Bundle) []string {
 	senders := make(map[study.Hash]bool, len(sent))
 	for _, b := range sent {
-		senders[b.Sender] = true
+		senders[v.chain.Origin(b.Sender)] = true
 	}
-	return v.without(senders)
+	return v.without(r, senders)
 }
 
 // unconfirmed names the parties that have not confirmed the roster.
 func (v *view) unconfirmed() []string {
 	yes := make(map[study.Hash]bool, len(v.confirmations))
 	for _, c := range v.confirmations {
-		yes[c.Party] = true
+		yes[v.chain.Origin(c.Party)] = true
 	}
-	return v.without(yes)
+	return v.without(v.chain.Root(), yes)
 }
 
-// without names the parties of the roster that are not in a set.
-func (v *view) without(set map[study.Hash]bool) []string {
+// without names the parties of a roster whose origins are not in a set.
+func (v *view) without(r *study.Roster, set map[study.Hash]bool) []string {
 	var names []string
-	for i, m := range v.roster.Members {
-		if m.Role == study.RoleParty && !set[v.roster.Fingerprint(i)] {
+	for i, m := range r.Members {
+		if m.Role == study.RoleParty && !set[v.chain.Origin(r.Fingerprint(i))] {
 			names = append(names, m.Name)
 		}
 	}
 	return names
 }
 
+// setupDone reports whether every party of the roster that people confirmed has sent
+// its share of the anchor: from then on changes of the roster are amendments.
+func (v *view) setupDone() bool {
+	return v.chain != nil && len(v.unconfirmed()) == 0 && (len(v.missing(v.chain.Root(), v.setup)) == 0 || len(v.chain.Steps()) > 0 && v.past())
+}
+
+// past reports whether the chain has a step that is only possible after setup: a
+// setup bundle of who left may be gone.
+func (v *view) past() bool {
+	return slices.ContainsFunc(v.chain.Steps(), func(s study.Step) bool { return s.Amendment.Kind != study.AmendRekey })
+}
+
+// of finds the bundle of a list that a party sent, under whatever keys.
+func (v *view) of(party study.Hash, sent []store.Bundle) *store.Bundle {
+	i := slices.IndexFunc(sent, func(b store.Bundle) bool { return v.chain.Same(b.Sender, party) })
+	if i < 0 {
+		return nil
+	}
+	return &sent[i]
+}
+
+// names are all fingerprints that a party has had, the present one first.
+func (v *view) names(party study.Hash) []study.Hash {
+	out := []study.Hash{party}
+	if v.chain == nil {
+		return out
+	}
+	rosters := []*study.Roster{v.chain.Root()}
+	for _, s := range v.chain.Steps() {
+		rosters = append(rosters, s.Roster)
+	}
+	for _, r := range rosters {
+		if m := v.chain.In(r, party); m != nil {
+			if f := m.Fingerprint(); !slices.Contains(out, f) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
 // status says how far the study is and whose turn it is.
 func (v *view) status() api.Status {
-	st := api.Status{Expected: v.contract.Parties, Present: len(v.members), Problem: v.problem}
-	if v.roster == nil {
+	st := api.Status{Expected: v.size, Present: len(v.members), Problem: v.problem}
+	for _, a := range v.asking {
+		st.Asking = append(st.Asking, a.Name)
+	}
+	if v.chain == nil {
 		st.State = api.StateJoining
-		st.WaitingFor = []string{fmt.Sprintf("%d more to join", v.contract.Parties-len(v.members))}
+		st.WaitingFor = []string{fmt.Sprintf("%d more to join", v.size-len(v.members))}
 		for _, a := range v.asking {
 			st.WaitingFor = append(st.WaitingFor, fmt.Sprintf("the analyst to admit %q", a.Name))
 		}
 		return st
 	}
-	for _, step := range []struct {
+	st.Expected, st.Roster = len(v.members), v.roster.Number
+	if v.pending != nil {
+		st.Pending = v.pending.missing
+	}
+	if v.ended != "" {
+		st.State, st.Problem = api.StateEnded, v.ended
+		return st
+	}
+	steps := []struct {
 		state   api.State
 		missing []string
-	}{
-		{api.StateConfirming, v.unconfirmed()},
-		{api.StateSetup, v.missing(v.setup)},
-		{api.StateContributing, v.missing(v.contributions)},
-	} {
+	}{{api.StateConfirming, v.unconfirmed()}}
+	if !v.setupDone() {
+		steps = append(steps, struct {
+			state   api.State
+			missing []string
+		}{api.StateSetup, v.missing(v.chain.Root(), v.setup)})
+	}
+	steps = append(steps, struct {
+		state   api.State
+		missing []string
+	}{api.StateContributing, v.missing(v.roster, v.contributions)})
+	for _, step := range steps {
 		if len(step.missing) > 0 {
 			st.State, st.WaitingFor = step.state, step.missing
 			return st
@@ -233,7 +396,7 @@ func (v *view) status() api.Status {
 	switch {
 	case v.problem != "":
 		st.State = api.StateFailed
-	case len(v.results) < v.contract.Parties:
+	case len(v.results) < len(v.members):
 		st.State, st.WaitingFor = api.StateTraining, []string{"the analyst"}
 	default:
 		st.State = api.StateReleased
@@ -268,6 +431,13 @@ func (s *Server) stranger(ctx context.Context, hash study.Hash, is func(*study.S
 	}
 	if slices.ContainsFunc(away, is) {
 		return store.ErrTurnedAway
+	}
+	left, err := s.store.Left(ctx, hash)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(left, is) {
+		return &problem{http.StatusForbidden, api.CodeLeft, "this site has left the study", "concord withdraw says what was deleted and what remains", nil}
 	}
 	return forbidden("%s no party of this study", who)
 }

@@ -101,6 +101,15 @@ func (s *Server) admissible(r *http.Request, req *signed.Request) error {
 
 // signer is the party of a study that signed a request.
 func (s *Server) signer(ctx context.Context, a *asker, hash study.Hash) (party study.Hash, err error) {
+	return s.signerAmong(ctx, a, hash, false)
+}
+
+// signerOrLeft is signer for what a party may ask that has left the study.
+func (s *Server) signerOrLeft(ctx context.Context, a *asker, hash study.Hash) (party study.Hash, err error) {
+	return s.signerAmong(ctx, a, hash, true)
+}
+
+func (s *Server) signerAmong(ctx context.Context, a *asker, hash study.Hash, left bool) (party study.Hash, err error) {
 	if a.req == nil {
 		return party, s.proved(a, hash, nil)
 	}
@@ -109,6 +118,9 @@ func (s *Server) signer(ctx context.Context, a *asker, hash study.Hash) (party s
 		return party, err
 	}
 	member, ok := v.people[a.req.Party]
+	if !ok && left {
+		member, ok = v.left[a.req.Party]
+	}
 	if !ok {
 		return party, s.stranger(ctx, hash, func(m *study.Statement) bool { return m.Fingerprint() == a.req.Party }, "the request was signed by")
 	}

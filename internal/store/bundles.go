@@ -206,6 +206,35 @@ func scanBundle(hash, epoch study.Hash) func(*sql.Rows) (Bundle, error) {
 	}
 }
 
+// All returns all bundles of a study, by kind, round and sender, in whatever epoch.
+func (s *Store) All(ctx context.Context, hash study.Hash) ([]Bundle, error) {
+	return query(ctx, s.db, `SELECT epoch, slot, sender, kind, round, manifest, file, size FROM bundles
+		WHERE study = ? ORDER BY kind, round, sender`, scanAny(hash), hash[:])
+}
+
+// Waiting returns the bundles of a study, of whatever epoch, that one of a recipient's
+// fingerprints may fetch, without their receipts.
+func (s *Store) Waiting(ctx context.Context, hash study.Hash, recipient study.Hash) ([]Bundle, error) {
+	return query(ctx, s.db, `SELECT b.epoch, b.slot, b.sender, b.kind, b.round, b.manifest, b.file, b.size
+		FROM recipients r JOIN bundles b USING (study, epoch, sender, kind, round, slot)
+		WHERE b.study = ? AND r.recipient = ? ORDER BY b.kind, b.round, b.sender`, scanAny(hash), hash[:], recipient[:])
+}
+
+func scanAny(hash study.Hash) func(*sql.Rows) (Bundle, error) {
+	return func(row *sql.Rows) (Bundle, error) {
+		b := Bundle{Study: hash}
+		var epoch, slot, sender, manifest, file []byte
+		err := row.Scan(&epoch, &slot, &sender, &b.Kind, &b.Round, &manifest, &file, &b.Size)
+		for _, c := range []struct {
+			dst *study.Hash
+			src []byte
+		}{{&b.Epoch, epoch}, {&b.Slot, slot}, {&b.Sender, sender}, {&b.Manifest, manifest}, {&b.File, file}} {
+			copy(c.dst[:], c.src)
+		}
+		return b, err
+	}
+}
+
 // OpenBundle opens the file of a stored bundle.
 func (s *Store) OpenBundle(b Bundle) (*os.File, error) { return os.Open(s.path(b.File)) }
 

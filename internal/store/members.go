@@ -16,6 +16,10 @@ const (
 	memberIn   = "in"   // takes part
 	memberAsks = "asks" // awaits the analyst's word
 	memberAway = "away" // the analyst said no
+	// After setup:
+	memberProposed = "proposed" // the analyst said yes, members have still to confirm
+	memberOld      = "old"      // keys that a party has replaced
+	memberOut      = "out"      // has left
 )
 
 // AddInvite stores the hash of an invite's secret. Whoever uses the invite first
@@ -111,7 +115,10 @@ func (s *Store) Join(ctx context.Context, hash study.Hash, secret study.Hash, st
 			admitted = state == memberIn
 			return err
 		}
-		others, err := s.members(ctx, tx, hash, memberIn, memberAsks)
+		if state, err := memberState(tx, hash, fingerprint); err == nil && (state == memberOut || state == memberOld) {
+			return conflict("these keys took part in the study before; join with new ones, in another folder")
+		}
+		others, err := s.members(ctx, tx, hash, memberIn, memberAsks, memberProposed)
 		if err != nil {
 			return err
 		}

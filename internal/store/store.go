@@ -130,6 +130,49 @@ CREATE TABLE parcels (
 	number INTEGER NOT NULL,
 	PRIMARY KEY (study, site)
 ) STRICT;
+`, `
+ALTER TABLE studies ADD COLUMN roster INTEGER NOT NULL DEFAULT 1; -- number of the roster that people confirm
+ALTER TABLE studies ADD COLUMN size   INTEGER NOT NULL DEFAULT 0; -- parties that close it; 0: as the contract says
+ALTER TABLE studies ADD COLUMN ended  TEXT NOT NULL DEFAULT '';   -- why the study has ended, for people
+-- The closed roster that people confirm, and the amendments that lead from it to the
+-- present one.
+CREATE TABLE rosters (
+	study     BLOB NOT NULL REFERENCES studies,
+	number    INTEGER NOT NULL,
+	epoch     BLOB,                       -- after the amendment
+	root      BLOB,                       -- of the first: statements of the parties, a JSON list
+	amendment BLOB,                       -- of the others
+	pending   INTEGER NOT NULL DEFAULT 0, -- 1: members have still to confirm it
+	PRIMARY KEY (study, number)
+) STRICT;
+-- What was deleted because a party left.
+CREATE TABLE tombstones (
+	study     BLOB NOT NULL,
+	epoch     BLOB NOT NULL,
+	sender    BLOB NOT NULL,
+	kind      TEXT NOT NULL,
+	round     INTEGER NOT NULL,
+	slot      BLOB NOT NULL,
+	manifest  BLOB NOT NULL,
+	file      BLOB NOT NULL,
+	size      INTEGER NOT NULL,
+	deleted   TEXT NOT NULL,              -- when, RFC 3339
+	amendment BLOB NOT NULL               -- the epoch that the party's leaving led to
+) STRICT;
+-- The analyst's receipts for parties that left.
+CREATE TABLE withdrawals (
+	study   BLOB NOT NULL,
+	party   BLOB NOT NULL,
+	receipt BLOB NOT NULL,
+	PRIMARY KEY (study, party)
+) STRICT;
+-- What each model was made of.
+CREATE TABLE rounds (
+	study  BLOB NOT NULL,
+	round  INTEGER NOT NULL,
+	record BLOB NOT NULL,
+	PRIMARY KEY (study, round)
+) STRICT;
 `}
 
 // conflict is an ErrConflict that says what conflicts.
