@@ -49,7 +49,7 @@ func (f *folder) create(name string, cfg config) (*study.Identity, error) {
 		return nil, err
 	}
 	defer keys.Erase()
-	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+	if err := durable.MkdirAll(f.dir, 0o700); err != nil {
 		return nil, err
 	}
 	if err := durable.KeepOutOfGit(f.dir); err != nil {

@@ -243,6 +243,9 @@ func (c *Client) do(ctx context.Context, method, path, mediaType string, body io
 	}
 	defer answered.Close()
 	b, err := readAll(answered, api.MaxMessageBytes)
+	if err != nil && int64(len(b)) <= api.MaxMessageBytes { // the answer broke off
+		return nil, &Unreachable{req.URL.Host, rootCause(err)}
+	}
 	var answer api.Error
 	if err != nil || json.Unmarshal(b, &answer) != nil || answer.Message == "" {
 		return nil, interference(resp)

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 )
 
 // tempMark stands in the name of everything that is not yet in its place.
@@ -113,6 +114,30 @@ func PutDir(path string, perm fs.FileMode, fill func(dir string) error) (err err
 	return os.RemoveAll(old)
 }
 
+// MkdirAll makes a folder and those above it that are not there, and flushes the
+// folders that got a new name in them.
+func MkdirAll(dir string, perm fs.FileMode) error {
+	dir = filepath.Clean(dir)
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		// It may be there since a call that was cut short of its flush. Who may not
+		// read the folder above did not make this one.
+		if err := SyncDir(filepath.Dir(dir)); !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+		return nil
+	}
+	parent := filepath.Dir(dir)
+	if parent != dir {
+		if err := MkdirAll(parent, perm); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, perm); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return SyncDir(parent)
+}
+
 // KeepOutOfGit tells git to leave a folder that holds secrets alone. A .gitignore
 // that is there stays as it is.
 func KeepOutOfGit(dir string) error {
@@ -142,6 +167,38 @@ func syncTree(root string) error {
 		}
 		return SyncDir(path) // a file is flushed by the same calls
 	})
+}
+
+// Remove removes files for good: that they are gone is flushed too. One that is not
+// there is no error.
+func Remove(paths ...string) error {
+	var dirs []string
+	for _, path := range paths {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if dir := filepath.Dir(path); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, dir := range dirs {
+		if err := SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// MakeLock makes the file that Lock locks, and flushes it.
+func MakeLock(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
 }
 
 // Sweep removes from dir what an interrupted call left there.

@@ -17,6 +17,7 @@ import (
 	"concord/basis"
 	"concord/bundle"
 	"concord/internal/cli"
+	"concord/internal/durable"
 	"concord/internal/site"
 	"concord/party"
 	"concord/study"
@@ -127,7 +128,7 @@ func (p *program) prepare(path string, again bool) error {
 		if _, err := v.note(audit.Event{Kind: audit.Removed, Note: "the sealed contribution that was not acknowledged, to prepare another"}); err != nil {
 			return err
 		}
-		if err := os.Remove(v.site.Outbox(bundle.KindContribution)); err != nil {
+		if err := durable.Remove(v.site.Outbox(bundle.KindContribution)); err != nil {
 			return err
 		}
 	}

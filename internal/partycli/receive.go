@@ -54,6 +54,9 @@ allow-listed operators, model.onnx. No foreign code runs here.`,
 
 func (p *program) fetchResult(ctx context.Context, v *visit, c post.Post) error {
 	if raw, err := v.site.Model(); err == nil && sound(raw) {
+		if err := v.site.CloseSetup(); err != nil { // it may have been interrupted
+			return err
+		}
 		p.printf("the model is here: %s\nnext: concord predict new.csv\n", v.site.Path(site.ModelFile))
 		return nil
 	}

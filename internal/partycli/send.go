@@ -12,6 +12,7 @@ import (
 	"concord/audit"
 	"concord/bundle"
 	"concord/internal/cli"
+	"concord/internal/durable"
 	"concord/internal/post"
 	"concord/study"
 )
@@ -107,12 +108,7 @@ func (v *visit) forgetSent() error {
 	if err != nil {
 		return err
 	}
-	for _, path := range paths {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
+	return durable.Remove(paths...)
 }
 
 // hintOf is an error's own hint, or another.

@@ -88,7 +88,10 @@ func appendLine(path string, line []byte, perm fs.FileMode) (err error) {
 	if _, err := f.Write(line); err != nil {
 		return errors.Join(err, f.Truncate(end)) // a full disk: no half of a line stays
 	}
-	return f.Sync()
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(path)) // it may be a new file
 }
 
 // SpentOn lists what left of the same file of rows, this manifest's aside.

@@ -108,7 +108,7 @@ var ErrNoSite = errors.New("no study here")
 // things in it is refused: a site's commands remove and replace files.
 func New(dir string) (*Site, error) {
 	s := &Site{dir}
-	if err := os.MkdirAll(dir, dirPerm); err != nil {
+	if err := durable.MkdirAll(dir, dirPerm); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(dir)
@@ -118,7 +118,8 @@ func New(dir string) (*Site, error) {
 	if len(entries) > 0 && !s.has(lockFile) {
 		return nil, fmt.Errorf("the folder %s has other things in it; take an empty one", dir)
 	}
-	return s, nil
+	// The lock is what tells a site's folder, so it is there before anything else.
+	return s, durable.MakeLock(s.path(lockFile))
 }
 
 // Enrol makes the site's identity, or returns the stored one if joining was
@@ -146,7 +147,7 @@ func (s *Site) Enrol(name string, approver ed25519.PublicKey) (*study.Identity, 
 	}
 	defer keys.Erase()
 	for _, sub := range []string{outboxDir, receiptsDir, inboxDir} {
-		if err := os.MkdirAll(s.path(sub), dirPerm); err != nil {
+		if err := durable.MkdirAll(s.path(sub), dirPerm); err != nil {
 			return nil, err
 		}
 	}
@@ -439,7 +440,7 @@ func (s *Site) Model() ([]byte, error) { return os.ReadFile(s.path(ModelFile)) }
 
 // CloseSetup removes the anchor seed and the shares it came from: after the
 // model is here nothing needs them any more, and they undo other parties' bases
-// for whoever holds their images.
+// for whoever holds their images. It can be repeated.
 func (s *Site) CloseSetup() error {
 	inbox, err := filepath.Glob(s.path(inboxDir, bundle.KindSetup+"-*.bundle"))
 	if err != nil {
@@ -453,7 +454,7 @@ func (s *Site) CloseSetup() error {
 	if err := s.forgetPostedShares(); err != nil {
 		return err
 	}
-	return durable.SyncDir(s.Dir)
+	return errors.Join(durable.SyncDir(s.path(inboxDir)), durable.SyncDir(s.Dir))
 }
 
 // Outbox is the path of a sealed bundle of one kind.

@@ -205,7 +205,7 @@ const maxReaders = 5
 // log; without it, nil, the store can only be read.
 func Open(dir string, id *study.Identity) (*Store, error) {
 	s := &Store{blobs: filepath.Join(dir, "bundles"), id: id}
-	if err := os.MkdirAll(s.blobs, 0o700); err != nil {
+	if err := durable.MkdirAll(s.blobs, 0o700); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	path := filepath.Join(dir, "concord.db")
