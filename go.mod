@@ -17,9 +17,10 @@ require (
 	modernc.org/sqlite v1.61.1 // the server's metadata, durable, without cgo
 )
 
-// For tests only.
+// For tests, and for the laboratory, which runs some of them.
 require (
 	github.com/google/go-cmp v0.7.0 // readable differences
+	github.com/hanwen/go-fuse/v2 v2.12.1 // a disk that loses power, for the tests of what lasts and concord-lab chaos
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: sessions as documentation
 	pgregory.net/rapid v1.3.0 // property tests
 )
