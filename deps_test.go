@@ -15,7 +15,7 @@ var order = [][]string{
 	{"linalg"},
 	{"manifold"},
 	{"metric"},
-	{"internal/npy", "internal/idx", "internal/durable", "internal/proxytest", "lab/plots", "lab/page"},
+	{"internal/npy", "internal/idx", "internal/durable", "internal/powercut", "internal/proxytest", "lab/plots", "lab/page"},
 	{"anchor", "basis"},
 	{"align"},
 	{"learn/internal/smo", "learn/internal/trees", "learn/internal/neural"},
@@ -37,7 +37,7 @@ var order = [][]string{
 	{"internal/store", "internal/client", "internal/site"},
 	{"internal/server", "internal/post"},
 	{"internal/partycli", "internal/analystcli"},
-	{"internal/demo"},
+	{"internal/demo", "internal/chaos"},
 	{"internal/labcli"},
 	{"cmd/concord", "cmd/concordd", "cmd/concord-lab"},
 }

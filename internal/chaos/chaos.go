@@ -1,0 +1,233 @@
+// Package chaos plays whole studies with the real programs while it kills them and
+// cuts the power of the disks they write on, and then checks what docs/guarantees.md
+// promises: the study completes, with the result that its contributions give; nothing
+// that was acknowledged is lost, nothing is doubled, nothing is left over; and under
+// nri no moment leaves what would bring rows back.
+//
+// Start with [Kills] or [Cuts]. Every play is small and new: new keys, new bases. The
+// plays do not repeat themselves to the last bit, because processes do not: a seed
+// repeats what is drawn, not what the operating system makes of it.
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options say how much.
+type Options struct {
+	Programs Programs
+	// N is how many kills or power cuts there shall be, at least.
+	N int
+	// Protocols are played in turn; nil means dc and nri.
+	Protocols []string
+	Seed      uint64
+	// Dir is where the plays are; each is removed when it has ended well, and stays
+	// when it has not.
+	Dir string
+	// Lies makes disks that acknowledge flushes and do nothing. The run must fail.
+	Lies bool
+	// Say gets a line for each play; nil for none.
+	Say func(format string, args ...any)
+}
+
+// Report is what a run of plays found.
+type Report struct {
+	Plays, Hits, Repeated int
+	// At counts the hits by the command or the operation of a disk that they hit.
+	At map[string]int
+	// Left counts power cuts by what was left of the rest.
+	Left map[string]int
+	// Results and Models count those that are bit for bit what is expected, of so many;
+	// Farthest is how far the scores of any other model are.
+	Results, Models, Of int
+	Farthest            float64
+	Seconds             float64
+}
+
+// Kills plays studies until N processes were killed with SIGKILL: commands of the
+// parties and of the analyst, and the server.
+func Kills(ctx context.Context, opt Options) (*Report, error) {
+	return run(ctx, opt, func(r *runner, usual *play) trouble {
+		rnd := rand.New(rand.NewPCG(r.rnd.Uint64(), 1))
+		var mu sync.Mutex // parties draw at once
+		draw := func(most time.Duration) time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			return time.Duration(rnd.Int64N(int64(most) + 1))
+		}
+		return trouble{
+			kill: func(step string) time.Duration {
+				mu.Lock()
+				left := rnd.IntN(4) == 0
+				mu.Unlock()
+				if !left || r.enough() {
+					return 0
+				}
+				return 1 + draw(usual.steps[step]*11/10)
+			},
+			killed: func(step string) { r.hit(step, "") },
+			server: func() time.Duration {
+				if r.enough() {
+					return 0
+				}
+				return 1 + draw(usual.took)
+			},
+		}
+	})
+}
+
+// Cuts plays studies on disks that lose power, until they have N times, each time in
+// the middle of some operation, and have lost what was not flushed.
+func Cuts(ctx context.Context, opt Options) (*Report, error) {
+	return run(ctx, opt, func(r *runner, usual *play) trouble {
+		rnd := rand.New(rand.NewPCG(r.rnd.Uint64(), 2))
+		var mu sync.Mutex
+		return trouble{
+			lies: opt.Lies,
+			cut: func(machine string) int {
+				mu.Lock()
+				defer mu.Unlock()
+				if usual == nil || r.enough() {
+					return 0
+				}
+				return 1 + rnd.IntN(usual.operations[machine]/2)
+			},
+			was: func(c Cut) { r.hit(c.Where, c.Left.String()) },
+		}
+	})
+}
+
+// runner counts over several plays.
+type runner struct {
+	opt    Options
+	rnd    *rand.Rand
+	mu     sync.Mutex
+	report Report
+	inPlay int // hits of this play
+}
+
+// mostInPlay bounds the hits of one play: each shall also have quiet stretches.
+const mostInPlay = 16
+
+// enough says that this play, or the run, needs no more hits.
+func (r *runner) enough() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.report.Hits >= r.opt.N || r.inPlay >= min(mostInPlay, (r.opt.N+len(r.opt.Protocols)-1)/len(r.opt.Protocols))
+}
+
+func (r *runner) hit(what, left string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Hits++
+	r.inPlay++
+	r.report.At[general(what)]++
+	if left != "" {
+		r.report.Left[left]++
+	}
+}
+
+// passing is what changes in a name from play to play.
+var passing = regexp.MustCompile(`[0-9a-f]{64}|partial-[0-9]+`)
+
+// general is what was hit, without that.
+func general(what string) string { return strings.TrimSpace(passing.ReplaceAllString(what, "*")) }
+
+// run plays the first protocol once without trouble, to see how long things take, and
+// then all of them in turn with it.
+func run(ctx context.Context, opt Options, disturb func(r *runner, usual *play) trouble) (*Report, error) {
+	if opt.Protocols == nil {
+		opt.Protocols = []string{"dc", "nri"}
+	}
+	if opt.Say == nil {
+		opt.Say = func(string, ...any) {}
+	}
+	begun := time.Now()
+	r := &runner{opt: opt, rnd: rand.New(rand.NewPCG(opt.Seed, 0)), report: Report{At: map[string]int{}, Left: map[string]int{}}}
+	var usual *play
+	for i := 0; ; i++ {
+		protocol := opt.Protocols[i%len(opt.Protocols)]
+		var tr trouble
+		r.inPlay = 0
+		if usual != nil {
+			tr = disturb(r, usual)
+		} else if t := disturb(r, nil); t.cut != nil {
+			tr = trouble{cut: func(string) int { return 0 }} // on the same kind of disk
+		}
+		dir := filepath.Join(opt.Dir, fmt.Sprintf("play-%d-%s", i+1, protocol))
+		p, result, err := one(ctx, opt.Programs, protocol, dir, rand.New(rand.NewPCG(r.rnd.Uint64(), 3)), tr)
+		if err != nil {
+			return &r.report, fmt.Errorf("play %d, %s, which is kept in %s: %w", i+1, protocol, dir, err)
+		}
+		if usual == nil {
+			usual = p
+			opt.Say("%s undisturbed: %.1f s", protocol, p.took.Seconds())
+		} else {
+			r.report.Plays++
+			r.report.Repeated += p.repeated
+			opt.Say("play %d, %s: %.1f s, %d hits so far, %d commands typed again", r.report.Plays, protocol, p.took.Seconds(), r.report.Hits, p.repeated)
+		}
+		r.report.Results += result.Results
+		r.report.Models += result.Models
+		r.report.Of += len(names)
+		r.report.Farthest = max(r.report.Farthest, result.Farthest)
+		if r.report.Hits >= opt.N && i >= len(opt.Protocols) { // each of them at least once
+			r.report.Seconds = time.Since(begun).Seconds()
+			return &r.report, nil
+		}
+	}
+}
+
+// one plays a study in a new folder and removes it if all is well.
+func one(ctx context.Context, programs Programs, protocol, dir string, rnd *rand.Rand, tr trouble) (*play, Result, error) {
+	p, err := newPlay(programs, protocol, dir, rnd, tr)
+	if err != nil {
+		return nil, Result{}, err
+	}
+	begun := time.Now()
+	err = p.run(ctx)
+	p.took = time.Since(begun)
+	p.operations = map[string]int{}
+	for _, m := range p.machines() {
+		if d := m.folder().disk; d != nil {
+			p.operations[m.name] = d.Operations()
+		}
+	}
+	if err != nil {
+		return p, Result{}, errors.Join(err, p.keep())
+	}
+	result, err := p.finish(ctx)
+	if err != nil {
+		return p, result, errors.Join(err, p.keep())
+	}
+	return p, result, os.RemoveAll(dir)
+}
+
+// keep copies what is on disks that lose power to ordinary ones, for people to look at.
+func (p *play) keep() error {
+	for _, m := range p.machines() {
+		if f := m.folder(); f.disk != nil {
+			if err := f.copyTo(filepath.Join(m.dir, "kept")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *play) machines() []*machine {
+	all := []*machine{p.analyst}
+	for _, q := range p.parties {
+		all = append(all, q.machine)
+	}
+	return all
+}

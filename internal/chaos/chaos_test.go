@@ -1,0 +1,88 @@
+package chaos_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"concord/internal/analystcli"
+	"concord/internal/chaos"
+	"concord/internal/cli"
+	"concord/internal/partycli"
+)
+
+// TestMain lets the test be the two programs, in processes of their own.
+func TestMain(m *testing.M) {
+	switch filepath.Base(os.Args[0]) {
+	case "concord":
+		cli.Main(partycli.Run)
+	case "concordd":
+		cli.Main(func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+			return analystcli.Run(ctx, args, stdin, stdout, stderr)
+		})
+	}
+	os.Exit(m.Run())
+}
+
+// programs are the test itself, under two names.
+func programs(t *testing.T) chaos.Programs {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"concord", "concordd"} {
+		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := chaos.In(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// all makes sure that every result is, bit for bit, what the contributions give.
+func all(t *testing.T, r *chaos.Report, n int) {
+	t.Helper()
+	if r.Hits < n {
+		t.Errorf("there were %d hits, must be %d", r.Hits, n)
+	}
+	if r.Results != r.Of || r.Models != r.Of {
+		t.Errorf("%d results and %d models of %d are what the contributions give", r.Results, r.Models, r.Of)
+	}
+	t.Logf("%+v", *r)
+}
+
+// TestKills: kill -9 of server and parties at random moments loses nothing.
+func TestKills(t *testing.T) {
+	r, err := chaos.Kills(t.Context(), chaos.Options{Programs: programs(t), N: 12, Seed: 1, Dir: t.TempDir(), Say: t.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all(t, r, 12)
+}
+
+// TestCuts: a power cut in any operation on any disk, with whatever is left of what was
+// not flushed, loses nothing that was acknowledged.
+func TestCuts(t *testing.T) {
+	r, err := chaos.Cuts(t.Context(), chaos.Options{Programs: programs(t), N: 12, Seed: 1, Dir: t.TempDir(), Say: t.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all(t, r, 12)
+}
+
+// TestLyingDisk: on disks that acknowledge flushes and keep nothing of them the same run
+// must fail: what it looks for, it finds.
+func TestLyingDisk(t *testing.T) {
+	_, err := chaos.Cuts(t.Context(), chaos.Options{Programs: programs(t), N: 40, Protocols: []string{"dc"}, Seed: 1, Dir: t.TempDir(), Lies: true, Say: t.Logf})
+	if err == nil {
+		t.Fatal("a study was played to its end on disks that keep nothing, and no check noticed")
+	}
+	t.Log(err)
+}
