@@ -11,6 +11,7 @@ require (
 	github.com/spf13/cobra v1.10.2 // commands, flags, help
 	golang.org/x/crypto v0.58.0 // scrypt, for the roster's phrase
 	golang.org/x/sys v0.49.0 // which instructions the processor has
+	golang.org/x/time v0.16.0 // requests of one key or address over time
 	gonum.org/v1/gonum v0.17.0 // matrices and their pure Go decompositions
 	gonum.org/v1/plot v0.17.0 // box and line plots as SVG and PNG
 	google.golang.org/protobuf v1.36.12 // the ONNX file format
@@ -22,6 +23,7 @@ require (
 	github.com/google/go-cmp v0.7.0 // readable differences
 	github.com/hanwen/go-fuse/v2 v2.12.1 // a disk that loses power, for the tests of what lasts and concord-lab chaos
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: sessions as documentation
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // what travels is what openapi.json says
 	pgregory.net/rapid v1.3.0 // property tests
 )
 
@@ -37,20 +39,17 @@ require (
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
-	github.com/klauspost/compress v1.20.1 // indirect
+	github.com/klauspost/compress v1.17.9 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect
 	github.com/parquet-go/bitpack v1.0.0 // indirect
 	github.com/parquet-go/jsonlite v1.0.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.21 // indirect
-	github.com/prometheus/client_golang v1.25.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	golang.org/x/image v0.30.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
-	golang.org/x/time v0.16.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 	modernc.org/libc v1.79.0 // indirect
 	modernc.org/mathutil v1.7.1 // indirect

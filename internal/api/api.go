@@ -28,6 +28,7 @@ const BundleMediaType = "application/vnd.concord.bundle"
 // manifest hash, both in lower-case hexadecimal.
 const (
 	PathHealth        = "/healthz"
+	PathDescription   = "/v1/openapi.json"
 	PathIdentity      = "/v1/identity"
 	PathJoin          = "/v1/studies/{study}/join"
 	PathRoster        = "/v1/studies/{study}/roster"
@@ -188,6 +189,10 @@ const (
 	CodeNotYet     = "not_yet"     // the study is not that far
 	CodeRefused    = "refused"     // a bundle or a confirmation does not verify
 	CodeTooLarge   = "too_large"   // more bytes than the contract allows
+	CodeTooMany    = "too_many"    // too many requests: see HeaderRetryAfter
+	CodeQuota      = "quota"       // the party has sent as much as it may in this study
+	CodeFull       = "full"        // the server's disk is nearly full
+	CodeBusy       = "busy"        // the server is stopping or has too much to do: see HeaderRetryAfter
 	CodeVersion    = "version"     // the two programs are more than one version apart
 	CodeSignature  = "signature"   // a signed request is not what its party signed
 	CodeStale      = "stale"       // a signed request is one from before: sign it anew

@@ -16,6 +16,9 @@ const (
 	HeaderVersion = "Concord-Version"
 )
 
+// HeaderRetryAfter says after how many seconds the same request may be taken.
+const HeaderRetryAfter = "Retry-After"
+
 // maxVersion bounds what a header may claim.
 const maxVersion = 1_000_000
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"concord/internal/api"
@@ -78,6 +79,10 @@ func (s *Server) wrap(h handler) http.Handler {
 			return
 		}
 		p := toProblem(err)
+		var wait *later
+		if errors.As(err, &wait) {
+			w.Header().Set(api.HeaderRetryAfter, strconv.Itoa(wait.seconds()))
+		}
 		if p.cause != nil {
 			log.Error("internal error", "error", p.cause)
 		} else {

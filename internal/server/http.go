@@ -68,6 +68,13 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 	return s.ok(w, map[string]string{"status": "ok"})
 }
 
+// describe gives the description of the API to anybody.
+func (s *Server) describe(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/json")
+	_, err := aliveWriter(w).Write(api.OpenAPI)
+	return err
+}
+
 // identity gives the analyst's statement to anybody: it is public.
 func (s *Server) identity(w http.ResponseWriter, _ *http.Request) error {
 	return s.ok(w, api.Identity{Statement: s.id.Statement.Encode()})

@@ -129,7 +129,7 @@ func (s *Server) oneUpload(hash, party study.Hash) (done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.uploading[key] {
-		return nil, &problem{http.StatusTooManyRequests, api.CodeConflict, "another upload of this party is under way", "wait for it to end", nil}
+		return nil, tooMany(5*time.Second, "another upload of this party is under way", "wait for it to end")
 	}
 	s.uploading[key] = true
 	return func() {

@@ -67,6 +67,9 @@ type Server struct {
 	run    [signed.RunSize]byte // names this process in signed requests
 	nonces nonces
 
+	// around goes around the API; for tests.
+	around func(http.Handler) http.Handler
+
 	// checking bounds how many contributions are checked at once.
 	checking chan struct{}
 	wake     chan struct{} // something arrived: look whether a study is complete
@@ -170,8 +173,18 @@ func serveOne(srv *http.Server, ln net.Listener) error {
 // with the client's certificate.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	handle := func(pattern string, h handler) { mux.Handle(pattern, s.wrap(h)) }
+	s.routes(func(pattern string, h handler) { mux.Handle(pattern, s.wrap(h)) })
+	if s.around != nil {
+		return s.around(mux)
+	}
+	return mux
+}
+
+// routes calls handle for every route of the API. Each is described in
+// api/openapi.json.
+func (s *Server) routes(handle func(pattern string, h handler)) {
 	handle("GET "+api.PathHealth, s.health)
+	handle("GET "+api.PathDescription, s.describe)
 	handle("GET "+api.PathIdentity, s.identity)
 	handle("POST "+api.PathJoin, s.postJoin)
 	handle("GET "+api.PathRoster, s.roster)
@@ -185,5 +198,4 @@ func (s *Server) Handler() http.Handler {
 	handle("/", func(http.ResponseWriter, *http.Request) error {
 		return &problem{http.StatusNotFound, api.CodeNotFound, "there is nothing at this path", "", nil}
 	})
-	return mux
 }

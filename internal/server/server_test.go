@@ -36,6 +36,7 @@ import (
 type world struct {
 	t        testing.TB
 	handler  http.Handler
+	seen     *answered
 	dir      string
 	address  string // of the pinned front
 	web      string // of the web front, plain HTTP
@@ -60,7 +61,7 @@ basis: {kind: svd, dim: 2}
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), analyst: identity(t, study.RoleAnalyst, "Analyst")}
+	w := &world{t: t, dir: t.TempDir(), analyst: identity(t, study.RoleAnalyst, "Analyst"), seen: new(answered)}
 	var err error
 	if w.contract, err = study.ParseYAML([]byte(yaml)); err != nil {
 		t.Fatal(err)
@@ -96,6 +97,7 @@ func newWorld(t testing.TB) *world {
 	w.target = client.Target{Address: w.address}
 	ctx, cancel := context.WithCancel(context.Background())
 	srv := server.New(w.analyst, w.store, slog.New(slog.DiscardHandler))
+	srv.SetAround(observe(t, w.seen))
 	w.handler = srv.Handler()
 	done := make(chan error, 1)
 	go func() {

@@ -78,7 +78,9 @@ func TestVersion1(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- server.New(analyst, st, slog.New(slog.DiscardHandler)).Serve(ctx, ln) }()
+	srv := server.New(analyst, st, slog.New(slog.DiscardHandler))
+	srv.SetAround(observe(t, new(answered)))
+	go func() { done <- srv.Serve(ctx, ln) }()
 	defer func() {
 		cancel()
 		if err := <-done; err != nil {
