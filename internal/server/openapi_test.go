@@ -104,6 +104,16 @@ type answered struct {
 	mu         sync.Mutex
 	operations map[string]int
 	codes      map[string]int
+	problems   []string // for who cannot report them at once
+}
+
+// take returns the problems that came up since it was last called.
+func (a *answered) take() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := a.problems
+	a.problems = nil
+	return all
 }
 
 // observe compares every request that is taken and every answer of the API with its
@@ -121,7 +131,14 @@ func observe(t testing.TB, seen *answered) func(http.Handler) http.Handler {
 			answer := &tee{ResponseWriter: w}
 			inner.ServeHTTP(answer, r)
 			if err := compare(r, sent.Bytes(), answer, seen); err != nil {
-				t.Errorf("%s %s, status %d: %v", r.Method, r.URL.Path, answer.status, err)
+				text := fmt.Sprintf("%s %s, status %d: %v", r.Method, r.URL.Path, answer.status, err)
+				if _, fuzzing := t.(*testing.F); fuzzing {
+					seen.mu.Lock()
+					seen.problems = append(seen.problems, text)
+					seen.mu.Unlock()
+					return
+				}
+				t.Error(text)
 			}
 		})
 	}
@@ -363,7 +380,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 // messages are the types of what travels as JSON, by the name of their schema.
 var messages = map[string]any{
 	"Identity": api.Identity{}, "JoinRequest": api.JoinRequest{}, "JoinResponse": api.JoinResponse{}, "Roster": api.Roster{}, "Asking": api.Asking{},
-	"Status": api.Status{}, "BundleInfo": api.BundleInfo{}, "Bundles": api.Bundles{}, "Error": api.Error{}, "Receipt": study.Receipt{},
+	"Status": api.Status{}, "BundleInfo": api.BundleInfo{}, "Bundles": api.Bundles{}, "Error": api.Error{}, "Audit": api.Audit{}, "Receipt": study.Receipt{},
 	"Heads": study.Heads{}, "Head": study.Head{},
 }
 

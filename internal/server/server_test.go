@@ -582,6 +582,9 @@ func FuzzHandler(f *testing.F) {
 		req.URL.Path, req.TLS = path, state
 		answer := httptest.NewRecorder()
 		w.handler.ServeHTTP(answer, req)
+		for _, problem := range w.seen.take() {
+			t.Error(problem)
+		}
 		if answer.Code == http.StatusInternalServerError {
 			t.Errorf("%s %q: internal error", method, path)
 		}
