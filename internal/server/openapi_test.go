@@ -380,7 +380,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 // messages are the types of what travels as JSON, by the name of their schema.
 var messages = map[string]any{
 	"Identity": api.Identity{}, "JoinRequest": api.JoinRequest{}, "JoinResponse": api.JoinResponse{}, "Roster": api.Roster{}, "Asking": api.Asking{},
-	"Status": api.Status{}, "BundleInfo": api.BundleInfo{}, "Bundles": api.Bundles{}, "Error": api.Error{}, "Audit": api.Audit{}, "Receipt": study.Receipt{},
+	"Status": api.Status{}, "BundleInfo": api.BundleInfo{}, "Bundles": api.Bundles{}, "Error": api.Error{}, "Audit": api.Audit{}, "Amended": api.Amended{}, "AmendResponse": api.AmendResponse{}, "Receipt": study.Receipt{},
 	"Heads": study.Heads{}, "Head": study.Head{},
 }
 
@@ -416,7 +416,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 		for i := range typ.NumField() {
 			field, options, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
 			fields[field] = true
-			optional := strings.Contains(options, "omitempty") && field != "signature" // nothing unsigned travels
+			optional := (strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")) && field != "signature" // nothing unsigned travels
 			if slices.Contains(required, field) == optional {
 				t.Errorf("%s.%s: required is %v in the schema, the type says optional %v", name, field, !optional, optional)
 			}
