@@ -275,10 +275,7 @@ func (v *visit) takeBundle(news *site.Taken, c *parcel.Parcel, i int) error {
 	if err != nil {
 		return err
 	}
-	most := maxResultBytes(v.contract)
-	if env.Kind == bundle.KindSetup {
-		most = api.SetupBytes(v.contract)
-	}
+	most := max(maxResultBytes(v.contract), api.SetupBytes(v.contract))
 	if size > most {
 		return fmt.Errorf("the parcel's %s bundle has %d bytes, at most %d are taken in this study", env.Kind, size, most)
 	}
@@ -291,7 +288,7 @@ func (v *visit) takeBundle(news *site.Taken, c *parcel.Parcel, i int) error {
 	if slices.ContainsFunc(news.Bundles, func(b api.BundleInfo) bool { return b.Manifest == env.Manifest }) {
 		return fmt.Errorf("the parcel holds the bundle of manifest %s twice", env.Manifest.Short())
 	}
-	news.Bundles = append(news.Bundles, api.BundleInfo{Manifest: env.Manifest, Sender: env.Sender, Kind: env.Kind, Size: size})
+	news.Bundles = append(news.Bundles, api.BundleInfo{Manifest: env.Manifest, Sender: env.Sender, Kind: env.Kind, Size: size, Epoch: env.Epoch, Round: env.Round})
 	return v.site.PutPosted(env.Manifest, c.Reader(i))
 }
 
