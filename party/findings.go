@@ -56,6 +56,9 @@ const (
 	// warnLinked is the share of people whose reconstructed row is nearest to their
 	// own from which on a person is warned.
 	warnLinked = 0.5
+	// warnKnown is the error of a single reconstructed feature, in units of its
+	// deviation, up to which a person is warned: people's values are known.
+	warnKnown = 0.1
 	// warnCorrelation is the correlation of one feature with a direction of X̃ from
 	// which on a person is warned: at .95 sorting by it sorts people nearly by the
 	// feature.
@@ -134,7 +137,8 @@ func (q measured) collude(r *Report, add adder) error {
 		}
 	}
 	sortRatios(r.Reconstructed)
-	add("reconstruction", againstColluders, errs.Unexplained, errs.Unexplained < 0.1,
+	known := len(r.Reconstructed) > 0 && r.Reconstructed[0].Ratio < warnKnown
+	add("reconstruction", againstColluders, errs.Unexplained, errs.Unexplained < 0.1 || known,
 		"rows reconstructed by undoing the projection, around means that others can guess, leave %.3f of the variation unexplained (0 is exact, 1 as good as guessing the mean for everybody)%s",
 		errs.Unexplained, bestKnown(r.Reconstructed))
 	add("reconstruction-row", againstColluders, errs.Rows.Min, errs.Rows.Under10 > 0.1,

@@ -23,6 +23,9 @@ type Policy struct {
 	// Ledger is the file that counts what left of which rows, for sites that take part
 	// in several studies; empty for one in the site's folder.
 	Ledger string
+	// Projections is how many contributions of the same file a program may let leave in
+	// all, as the ledger counts them: a person decides about more. 0 means 1.
+	Projections int
 	// Approve lets a program approve what keeps all floors, without a person.
 	Approve bool
 }
@@ -32,6 +35,7 @@ type Policy struct {
 //	name: north-2026        # stands in approvals
 //	floors: {rows: 50, per_class: 5, people: 40, eps: 0.1, correlation: 0.95, linkage: 0.5}
 //	ledger: /srv/concord/ledger.jsonl
+//	projections: 1          # how often of the same file, for approve
 //	approve: true           # a program may approve by it
 //
 // Everything may be left out. Unknown keys, repeated keys and values out of range are
@@ -58,6 +62,7 @@ func ParsePolicy(b []byte) (*Policy, error) {
 			)
 		}),
 		f.get("ledger").str(&p.Ledger),
+		f.get("projections").integer(&p.Projections),
 		f.get("approve").boolean(&p.Approve),
 	)
 	if err == nil {
@@ -77,6 +82,9 @@ func (p *Policy) validate() error {
 		if c.n < 0 || c.n > MaxContractRows {
 			return fmt.Errorf("study: policy.yaml: floors.%s is %d, must be from 0 to %d", c.key, c.n, MaxContractRows)
 		}
+	}
+	if p.Projections < 0 {
+		return fmt.Errorf("study: policy.yaml: projections is %d, must not be negative", p.Projections)
 	}
 	if !finite(p.Eps) || p.Eps < 0 || p.Eps >= 1 {
 		return fmt.Errorf("study: policy.yaml: floors.eps is %g, must be from 0 to below 1", p.Eps)

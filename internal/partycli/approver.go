@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"concord/bundle"
 	"concord/internal/cli"
 	"concord/internal/durable"
+	"concord/internal/site"
 	"concord/party"
 	"concord/secret"
 	"concord/study"
@@ -86,7 +88,7 @@ func (v *visit) floors() (party.Floors, error) {
 }
 
 // policyAllows says by which policy a program may approve what is prepared.
-func (v *visit) policyAllows(path string) (string, error) {
+func (v *visit) policyAllows(path string, m *bundle.Manifest) (string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return "", err
@@ -104,6 +106,15 @@ func (v *visit) policyAllows(path string) (string, error) {
 	}
 	if err := r.Keeps(v.contract, party.EffectiveFloors(v.contract, policy)); err != nil {
 		return "", fmt.Errorf("policy %q: %w", policy.Name, err)
+	}
+	before, err := v.before(m)
+	if err != nil {
+		return "", err
+	}
+	before = slices.DeleteFunc(before, func(e site.Spent) bool { return e.PieceFor > 0 }) // a person said yes to it
+	if most := max(1, policy.Projections); len(before) >= most {
+		return "", cli.WithHint(fmt.Errorf("policy %q: %d contributions of the same file left before, it lets a program approve %d in all", policy.Name, len(before), most),
+			"a person approves, or the policy says projections: "+fmt.Sprint(len(before)+1))
 	}
 	return policy.Name, nil
 }

@@ -128,6 +128,7 @@ func (p *program) preparePiece(path string) error {
 		return err
 	}
 	p.printReport(v, report)
+	p.printFindings(report, true)
 	p.printf("prepared a piece of the anchor, %d bytes in %s; nothing has left\nnext: concord piece review\n", m.Bytes(), v.site.Leaves(bundle.KindSetup))
 	return nil
 }
@@ -156,6 +157,7 @@ func (p *program) reviewPiece() error {
 	}
 	p.printDraft(v, m)
 	p.printReport(v, r)
+	p.printFindings(r, true)
 	what := "your rows, of which only the largest directions are kept, with a little noise"
 	if v.contract.Anchor.Kind == "smote" {
 		what = "rows that lie between one of yours and one of its nearest neighbours"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -74,11 +73,15 @@ contribution/stays. Preparing again replaces both and their approval.
 In a study of protocol nri nothing that could bring basis or order of rows back is
 kept: what would leave is sealed to the analyst at once, as .npy.age files that
 nobody here can read, beside a manifest with shapes and SHA-256 and a report that
-was computed before. The basis is gone, and a second prepare makes another.`,
+was computed before. The basis is gone, and a second prepare makes another.
+
+Once a contribution was sealed, nothing is prepared anew, because the server may have
+it: two images of the same rows give away more than one. Where the server refuses it
+and says that it has not kept it, --again says what the two would give away, and asks.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return p.prepare(args[0], again) },
 	}
-	cmd.Flags().BoolVar(&again, "again", false, "prepare anew although a contribution was sealed and the server refused it")
+	cmd.Flags().BoolVar(&again, "again", false, "prepare anew although a contribution was sealed and the server refused it; asks")
 	return cmd
 }
 
@@ -89,7 +92,11 @@ func (p *program) prepare(path string, again bool) error {
 	}
 	defer unlock()
 	sealed := v.site.Has("outbox", bundle.KindContribution+".bundle")
-	if v.site.Sent(bundle.KindContribution) || sealed && !again {
+	before, err := v.sealedBefore()
+	if err != nil {
+		return err
+	}
+	if v.site.Sent(bundle.KindContribution) || (sealed || len(before) > 0) && !again {
 		return cli.WithHint(errors.New("this site's contribution is sealed and may have reached the server; it cannot be prepared anew"),
 			"run concord send to make sure it has arrived")
 	}
@@ -112,6 +119,11 @@ func (p *program) prepare(path string, again bool) error {
 	floors, err := v.floors()
 	if err != nil {
 		return err
+	}
+	if sealed || len(before) > 0 {
+		if err := p.askAgain(v, max(1, len(before))); err != nil {
+			return err
+		}
 	}
 	made, err := party.Prepare(v.contract, t, floors, agreed, basis.NewSource())
 	if err != nil {
@@ -151,12 +163,46 @@ func (p *program) prepare(path string, again bool) error {
 		return err
 	}
 	p.printReport(v, made.Report)
+	if n := marked(made.Report); n > 0 {
+		p.printf("! %d of %d figures say what to think about before saying yes: concord review shows them\n", n, len(made.Report.Findings))
+	}
 	p.printf("prepared %d files of %d bytes in %s; nothing has left\n", len(m.Members), m.Bytes(), v.site.Leaves(bundle.KindContribution))
 	if v.nri() {
 		p.printf("sealed to the analyst at once: this site keeps neither the basis nor the order of the rows\n")
 	}
 	p.printf("next: concord review\n")
 	return nil
+}
+
+// askAgain says what another contribution gives away beside those that were sealed
+// before, and wants a yes to that (party.TestAgain shows it).
+func (p *program) askAgain(v *visit, before int) error {
+	l, m := v.contract.Basis.Dim, v.contract.M()
+	p.printf("%s of this study was sealed here before; the server may have kept it, whatever it says\n", contributions(before))
+	p.printf("%s\n", wrapped("! whoever has both images of a row puts them beside each other by their anchors: the order of each is told by the other", 2, 100))
+	switch directions := min(m, (before+1)*l); v.contract.Basis.Kind {
+	case "random", basis.KindPerturbed:
+		all := ""
+		if directions == m {
+			all = ": all that there is, so that whole rows may come back"
+		}
+		p.printf("%s\n", wrapped(fmt.Sprintf("! the new basis leaves out other directions than the old one: with any one party the analyst undoes up to %d of %d%s", directions, m, all), 2, 100))
+	default:
+		p.printf("%s\n", wrapped("! from a changed file the new basis leaves out other directions than the old one; rows that changed, were added or left out show", 2, 100))
+	}
+	p.printf("! the figures of the new report speak of it alone; the ledger counts both\ntype yes to prepare another contribution: ")
+	answer, _ := p.in.ReadString('\n')
+	if strings.ToLower(strings.TrimSpace(answer)) != "yes" {
+		return errors.New("nothing was prepared; what was sealed is as it was")
+	}
+	return nil
+}
+
+func contributions(n int) string {
+	if n == 1 {
+		return "a contribution"
+	}
+	return fmt.Sprintf("%d contributions", n)
 }
 
 // keepBasis writes the basis, if there is one to keep.
@@ -203,46 +249,6 @@ func (p *program) printReport(v *visit, r party.Report) {
 	if r.Rank > 0 {
 		p.printf("a secret %s basis of %d columns keeps %.1f %% of the rows' variation (rank %d)\n",
 			v.contract.Basis.Kind, r.Dim, 100*r.Energy, r.Rank)
-	}
-	p.printFindings(r)
-}
-
-// printFindings says what the report found, by whom it speaks against.
-func (p *program) printFindings(r party.Report) {
-	var order []string
-	by := map[string][]party.Finding{}
-	for _, f := range r.Findings {
-		if by[f.Against] == nil {
-			order = append(order, f.Against)
-		}
-		by[f.Against] = append(by[f.Against], f)
-	}
-	warned := func(list []party.Finding) bool {
-		return slices.ContainsFunc(list, func(f party.Finding) bool { return f.Warn })
-	}
-	first := func(a, b bool) int { // what is marked comes first
-		switch {
-		case a && !b:
-			return -1
-		case b && !a:
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(order, func(a, b string) int { return first(warned(by[a]), warned(by[b])) })
-	if warned(r.Findings) {
-		p.printf("\n! marks what to think about before saying yes\n")
-	}
-	for _, against := range order {
-		p.printf("\nagainst %s:\n", against)
-		slices.SortStableFunc(by[against], func(a, b party.Finding) int { return first(a.Warn, b.Warn) })
-		for _, f := range by[against] {
-			mark := "-"
-			if f.Warn {
-				mark = "!"
-			}
-			p.printf("%s\n", wrapped(mark+" "+f.Text, 2, 100))
-		}
 	}
 }
 

@@ -15,11 +15,13 @@ import (
 
 func (p *program) reviewCommand() *cobra.Command {
 	var html, pictures string
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "review",
 		Short: "Show exactly what would leave, and to whom",
-		Long: `Shows what would leave, to whom, what it gives away and what that means; after
-send, what has left. With --html it writes the same into one HTML file for the
+		Long: `Shows what would leave, to whom, and which figures somebody should think about;
+after send, what has left. --all says every figure in a sentence, and what it
+means that this leaves. With --html it writes all of it into one HTML file for the
 person who approves, with the floors beside the figures: a page that needs no
 network, to be read or printed. The file holds figures of this site's rows. It
 replaces an earlier page only, and does not go into the site's folder.
@@ -29,15 +31,16 @@ prepared, puts rows into the page beside what the basis keeps of them; the page
 then holds raw rows. Under nri there is no basis any more, and no pictures.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.review(cmd.Flags().Changed("html"), html, pictures)
+			return p.review(cmd.Flags().Changed("html"), html, pictures, all)
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "every figure in a sentence, and what it means")
 	cmd.Flags().StringVar(&html, "html", "", "write an HTML file instead of showing it here")
 	cmd.Flags().StringVar(&pictures, "pictures", "", "the file that was prepared, for pictures of rows in the HTML file")
 	return cmd
 }
 
-func (p *program) review(asPage bool, path, pictures string) error {
+func (p *program) review(asPage bool, path, pictures string, all bool) error {
 	if pictures != "" && !asPage {
 		return cli.Usagef("--pictures are for an HTML file: give --html too")
 	}
@@ -61,14 +64,19 @@ func (p *program) review(asPage bool, path, pictures string) error {
 	}
 	p.printDraft(v, m)
 	p.printReport(v, r)
-	p.printf("\nWhat this means:\n")
-	for _, said := range reviewpage.Meaning(v.contract) {
-		p.printf("%s\n", wrapped("- "+said, 2, 80))
-	}
+	p.printFindings(r, all)
+	where := fmt.Sprintf("the files are in %s; numpy.load opens them", v.site.Leaves(bundle.KindContribution))
 	if v.nri() {
-		p.printf("- The files are sealed to the analyst in %s; nobody here can open them.\n", v.site.Leaves(bundle.KindContribution))
+		where = fmt.Sprintf("the files are sealed to the analyst in %s; nobody here can open them", v.site.Leaves(bundle.KindContribution))
+	}
+	p.printf("\n%s\n", where)
+	if all {
+		p.printf("\nWhat this means:\n")
+		for _, said := range reviewpage.Meaning(v.contract) {
+			p.printf("%s\n", wrapped("- "+said, 2, 100))
+		}
 	} else {
-		p.printf("- The files are in %s; numpy.load opens them.\n", v.site.Leaves(bundle.KindContribution))
+		p.printf("labels leave as they are; the analyst with any one party undoes the projection: concord review --all\n")
 	}
 	if err := p.printSpent(v, m); err != nil {
 		return err
@@ -151,8 +159,8 @@ recipients. Whatever is changed afterwards is not sent. Asks for a yes, unless
 the first 12 or more digits of the manifest are given, as review prints them.
 
 Without a person a program approves by a written policy only: --policy names the
-file, which must say approve: true, and every figure must keep its floors. The
-approval then carries the policy's name, here and at the analyst. Every approval
+file, which must say approve: true, every figure must keep its floors, and the same
+rows must not have left more often than it says (projections, 1). The approval then carries the policy's name, here and at the analyst. Every approval
 is noted in approvals.log.
 
 Where this site joined with an approver's key, that person approves: --key names
@@ -193,7 +201,7 @@ func (p *program) approve(digits string, opt approveOptions) error {
 	case digits != "" && opt.policy != "":
 		return cli.Usagef("give digits, which a person has seen, or a policy, not both")
 	case opt.policy != "":
-		if by, err = v.policyAllows(opt.policy); err != nil {
+		if by, err = v.policyAllows(opt.policy, m); err != nil {
 			return err
 		}
 	case digits != "" && len(digits) < 12:

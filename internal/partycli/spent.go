@@ -34,7 +34,7 @@ func (v *visit) spend(m *bundle.Manifest) error {
 	if err != nil {
 		return err
 	}
-	e := site.Spent{Time: time.Now().UTC().Truncate(time.Second), Study: v.study, Name: v.contract.Name, Manifest: m.Hash(), Source: from.SHA256, Rows: r.Rows, Dim: r.Dim}
+	e := site.Spent{Time: time.Now().UTC().Truncate(time.Second), Study: v.study, Name: v.contract.Name, Manifest: m.Hash(), Source: from.SHA256, Rows: r.Rows, Dim: r.Dim, Site: v.own()}
 	if m.Kind == bundle.KindSetup {
 		e.Dim, e.PieceFor = v.contract.M(), len(m.Recipients)
 		if member, ok := m.Member(pieceMember + ".npy"); ok && len(member.Shape) == 2 {
@@ -44,6 +44,16 @@ func (v *visit) spend(m *bundle.Manifest) error {
 		e.Epsilon, e.Delta = n.Epsilon, n.Delta
 	}
 	return v.site.Spend(path, e)
+}
+
+// sealedBefore lists this site's contributions to this study that were sealed, or were
+// about to be.
+func (v *visit) sealedBefore() ([]site.Spent, error) {
+	path, err := v.ledgerPath()
+	if err != nil {
+		return nil, err
+	}
+	return v.site.SpentIn(path, v.study, v.own())
 }
 
 // before lists what left, or may have, of the same file as what is prepared.

@@ -32,6 +32,8 @@ type Spent struct {
 	// PieceFor is how many other parties can read the piece of an anchor that left; 0
 	// for a contribution.
 	PieceFor int `json:"piece_for,omitempty"`
+	// Site is whose it is, where sites share a ledger.
+	Site study.Hash `json:"site,omitzero"`
 	// Epsilon and Delta are those of the contract's noise; 0 for none.
 	Epsilon float64 `json:"epsilon,omitempty"`
 	Delta   float64 `json:"delta,omitempty"`
@@ -109,15 +111,16 @@ func (s *Site) SpentOn(path string, source, but study.Hash) ([]Spent, error) {
 	return same, nil
 }
 
-// SpentIn lists the contributions in a study that were sealed, or were about to be.
-func (s *Site) SpentIn(path string, in study.Hash) ([]Spent, error) {
+// SpentIn lists the contributions of a site to a study that were sealed, or were about
+// to be; those that name no site too.
+func (s *Site) SpentIn(path string, in, of study.Hash) ([]Spent, error) {
 	all, err := readLedger(s.ledger(path))
 	if err != nil {
 		return nil, err
 	}
 	var out []Spent
 	for _, e := range all {
-		if e.Study == in && e.PieceFor == 0 {
+		if e.Study == in && e.PieceFor == 0 && (e.Site == of || e.Site == study.Hash{}) {
 			out = append(out, e)
 		}
 	}

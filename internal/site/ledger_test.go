@@ -38,6 +38,22 @@ func TestLedger(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(a.Dir, "ledger.jsonl")); err != nil {
 		t.Error(err)
 	}
+	// Those of one site in one study, pieces aside; who is not named counts.
+	for i, e := range []site.Spent{
+		{Site: study.Hash{7}}, {Site: study.Hash{8}}, {}, {Site: study.Hash{7}, PieceFor: 2}, {Site: study.Hash{7}, Study: study.Hash{9}},
+	} {
+		e.Manifest = study.Hash{20, byte(i)}
+		if e.Study == (study.Hash{}) {
+			e.Study = study.Hash{5}
+		}
+		if err := a.Spend(shared, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, err := b.SpentIn(shared, study.Hash{5}, study.Hash{7})
+	if err != nil || len(in) != 2 || in[0].Manifest != (study.Hash{20, 0}) || in[1].Manifest != (study.Hash{20, 2}) {
+		t.Errorf("%+v, %v", in, err)
+	}
 	if err := os.WriteFile(shared, []byte("{}\nno\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
