@@ -41,6 +41,7 @@ type Client struct {
 	study  study.Hash
 	http   *http.Client
 	signer *signer // nil on a pinned connection
+	clock  atomic.Pointer[Clock]
 	// server is the version of the API that the server's last answer named, 0
 	// before the first.
 	server atomic.Int64
@@ -224,6 +225,7 @@ func (c *Client) do(ctx context.Context, method, path, mediaType string, body io
 	if body != nil {
 		req.Header.Set("Content-Type", mediaType)
 	}
+	asked := time.Now()
 	resp, err := c.http.Do(req)
 	wait.end()
 	if err != nil {
@@ -231,6 +233,7 @@ func (c *Client) do(ctx context.Context, method, path, mediaType string, body io
 		cancel(nil)
 		return nil, err
 	}
+	c.look(resp, asked)
 	answered := newIdleBody(resp.Body, ctx, cancel)
 	server, versionErr := api.CheckAnswer(resp.Header)
 	c.server.Store(int64(server))

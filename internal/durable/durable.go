@@ -201,6 +201,9 @@ func MakeLock(path string) error {
 	return SyncDir(filepath.Dir(path))
 }
 
+// Unfinished reports whether a file's name is one that an interrupted call leaves.
+func Unfinished(name string) bool { return ours.MatchString(name) }
+
 // Sweep removes from dir what an interrupted call left there.
 func Sweep(dir string) error {
 	entries, err := os.ReadDir(dir)

@@ -53,6 +53,8 @@ and sealed.
   concord receive                      when everybody has sent
   concord predict new.csv
 
+concord doctor says what stands in the way to the server, and what helps.
+
 Without a network: --to FILE with join, roster confirm, sync and send writes a file
 for the analyst instead of connecting, and concord take FILE takes what comes back.
 
@@ -63,7 +65,7 @@ Every command can be repeated. Exit status: 0 done, 1 failed, 2 wrong usage,
 	root.AddCommand(
 		p.joinCommand(), p.approverCommand(), p.pieceCommand(), p.publicCommand(), p.rosterCommand(), p.syncCommand(), p.checkCommand(), p.prepareCommand(),
 		p.reviewCommand(), p.approveCommand(), p.sendCommand(), p.receiveCommand(), p.predictCommand(), p.statusCommand(),
-		p.giveCommand(), p.takeCommand(),
+		p.giveCommand(), p.takeCommand(), p.doctorCommand(),
 	)
 	return root
 }

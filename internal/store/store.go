@@ -15,6 +15,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -209,6 +210,9 @@ func Open(dir string, id *study.Identity) (*Store, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	path := filepath.Join(dir, "concord.db")
+	if err := forUserOnly(path); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate")
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
@@ -228,6 +232,20 @@ func Open(dir string, id *study.Identity) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("store: %w", err), s.Close())
 	}
 	return s, nil
+}
+
+// forUserOnly makes the database's file, from which its logs take their permissions,
+// one that nobody else can read. It does not open one that is there: closing it would
+// give up the locks that this process has on it.
+func forUserOnly(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return os.Chmod(path, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // Close closes the database.
