@@ -217,7 +217,7 @@ func TestSightings(t *testing.T) {
 // it, and by any other, it does not.
 func TestRekeyed(t *testing.T) {
 	old, fresh := identity(t, "North"), identity(t, "North")
-	lines, _ := log(t, old, []audit.Event{{Kind: audit.Begun}, {Kind: audit.Rekeyed, Party: fresh.Statement.Fingerprint()}})
+	lines, _ := log(t, old, []audit.Event{{Kind: audit.Begun}, {Kind: audit.Rekeying, Party: fresh.Statement.Fingerprint()}})
 	last, err := audit.Decode(lines[1])
 	if err != nil {
 		t.Fatal(err)

@@ -114,7 +114,7 @@ func (c *Chain) Add(line []byte, owner, hash study.Hash, keys Keys) error {
 	previous, by := Origin(owner, hash), owner
 	if c.Last != nil {
 		previous, by = c.Hash(c.Len()), c.Last.By
-		if c.Last.Kind == Rekeyed && !c.Last.Party.IsZero() {
+		if c.Last.Kind == Rekeying && !c.Last.Party.IsZero() {
 			by = c.Last.Party
 		}
 	}

@@ -51,7 +51,8 @@ const (
 	Exported  Kind = "exported"  // everything was sealed to an auditor
 	Withdrawn Kind = "withdrawn" // a party, or a consent, was taken back
 	Removed   Kind = "removed"   // data were deleted
-	Rekeyed   Kind = "rekeyed"   // a participant has new keys from here on
+	Rekeyed   Kind = "rekeyed"   // another participant has new keys
+	Rekeying  Kind = "rekeying"  // whoever writes goes on with the keys of Party
 	Repaired  Kind = "repaired"  // what a crash cut off was removed
 )
 

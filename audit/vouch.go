@@ -35,7 +35,11 @@ type Vouched struct {
 func (v Vouched) String() string {
 	open := "nothing after it yet"
 	if v.Open > 0 {
-		open = fmt.Sprintf("nobody vouches yet for the %d entries since %s: that some were removed from the end could not be seen", v.Open, v.Since.Format(time.RFC3339))
+		entries := fmt.Sprintf("%d entries", v.Open)
+		if v.Open == 1 {
+			entries = "entry"
+		}
+		open = fmt.Sprintf("nobody vouches yet for the %s since %s: whether anything was removed from the end could not be seen", entries, v.Since.Format(time.RFC3339))
 	}
 	if v.Entries == 0 {
 		if v.Open == 0 {

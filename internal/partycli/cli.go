@@ -67,6 +67,7 @@ Every command can be repeated. Exit status: 0 done, 1 failed, 2 wrong usage,
 		p.reviewCommand(), p.approveCommand(), p.sendCommand(), p.receiveCommand(), p.predictCommand(), p.statusCommand(),
 		p.giveCommand(), p.takeCommand(), p.doctorCommand(),
 	)
+	root.AddCommand(p.auditCommand())
 	return root
 }
 

@@ -208,3 +208,15 @@ func (s *Store) InAudit(ctx context.Context, hash study.Hash, head study.Head) (
 	}, hash[:], head.Number)
 	return len(lines) == 1 && study.HashOf(lines[0]) == head.Hash, err
 }
+
+// People returns the statements of everybody who ever asked to take part in a study,
+// keys that were replaced included: what they signed stays verifiable.
+func (s *Store) People(ctx context.Context, hash study.Hash) ([]*study.Statement, error) {
+	return query(ctx, s.db, "SELECT fingerprint, statement FROM members WHERE study = ? ORDER BY fingerprint", func(row *sql.Rows) (*study.Statement, error) {
+		var fingerprint, b sql.RawBytes
+		if err := row.Scan(&fingerprint, &b); err != nil {
+			return nil, err
+		}
+		return s.statement(fingerprint, b)
+	}, hash[:])
+}
