@@ -34,6 +34,8 @@ type Options struct {
 	// Protocol is dc, or nri; empty for dc.
 	Protocol string
 	Verbose  bool // show what every command prints
+	// Files: no server runs and nothing connects; the hospitals bring files.
+	Files bool
 }
 
 // policyFile lets the demonstration approve without asking; in a study a person says
@@ -90,8 +92,8 @@ type demo struct {
 	sent     map[string]int64 // bytes that each hospital's commands say they sent
 }
 
-// sentBytes is how commands say it.
-var sentBytes = regexp.MustCompile(`(?m)^sent (?:this site's share of the anchor seed: )?(\d+) bytes`)
+// sentBytes is how commands say it; of files all that is carried counts.
+var sentBytes = regexp.MustCompile(`(?m)^(?:sent (?:this site's share of the anchor seed: )?|wrote .*, )(\d+) bytes`)
 
 // freshDir makes an empty folder. It replaces one that a demo made, and touches
 // no other that has anything in it.
@@ -173,31 +175,25 @@ func (o Options) yaml() string {
 
 // study starts the server and lets every party make its visits.
 func (d *demo) study(ctx context.Context) error {
+	if d.Files {
+		invites, err := d.create(ctx, nowhere)
+		if err != nil {
+			return err
+		}
+		if err := os.Mkdir(d.stick(), 0o755); err != nil {
+			return err
+		}
+		return d.visits(ctx, invites)
+	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	analyst := filepath.Join(d.Dir, "analyst")
-	concordd := func(options []analystcli.Option, args ...string) (string, error) {
-		return d.command("analyst", "concordd", args, func(stdout, stderr io.Writer) int {
-			return analystcli.Run(ctx, append([]string{"--dir", analyst}, args...), strings.NewReader(""), stdout, stderr, options...)
-		})
-	}
-	if _, err := concordd(nil, "init", "--name", "Study office", "--address", ln.Addr().String()); err != nil {
+	invites, err := d.create(ctx, ln.Addr().String())
+	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	if _, err := concordd(nil, "study", "create", filepath.Join(d.Dir, "study.yaml")); err != nil {
-		return errors.Join(err, ln.Close())
-	}
-	invites := make([]string, d.Parties)
-	for i := range invites {
-		line, err := concordd(nil, "invite", "--admit", "--for", hospitals[i])
-		if err != nil {
-			return errors.Join(err, ln.Close())
-		}
-		invites[i] = strings.TrimSpace(line)
-	}
-
+	analyst := d.analyst()
 	serving, stop := context.WithCancel(ctx)
 	var server errGroup
 	server.Go(func() error {
@@ -216,11 +212,33 @@ func (d *demo) study(ctx context.Context) error {
 	return errors.Join(err, server.Wait())
 }
 
+// create makes the analyst's folder, the study and an invite for every party.
+func (d *demo) create(ctx context.Context, address string) (invites []string, err error) {
+	if _, err := d.concordd(ctx, "init", "--name", "Study office", "--address", address); err != nil {
+		return nil, err
+	}
+	if _, err := d.concordd(ctx, "study", "create", filepath.Join(d.Dir, "study.yaml")); err != nil {
+		return nil, err
+	}
+	invites = make([]string, d.Parties)
+	for i := range invites {
+		line, err := d.concordd(ctx, "invite", "--admit", "--for", hospitals[i])
+		if err != nil {
+			return nil, err
+		}
+		invites[i] = strings.TrimSpace(line)
+	}
+	return invites, nil
+}
+
 // visits lets the parties do their four visits, all parties at once within a
 // visit, as the invites, the roster and the anchor allow.
 func (d *demo) visits(ctx context.Context, invites []string) error {
 	d.say("join        every hospital makes its keys and joins with a one-time invite; no data leaves")
-	if err := d.everyParty(ctx, func(i int) []string { return []string{"join", invites[i], "--name", hospitals[i]} }); err != nil {
+	if err := d.everyParty(ctx, func(i int) []string { return d.byFile(i, "join", invites[i], "--name", hospitals[i]) }); err != nil {
+		return err
+	}
+	if err := d.exchange(ctx); err != nil {
 		return err
 	}
 	var err error
@@ -229,10 +247,13 @@ func (d *demo) visits(ctx context.Context, invites []string) error {
 	}
 	d.say("roster      people compare twelve words and confirm who takes part:")
 	d.say("            " + d.phrase)
-	if err := d.everyParty(ctx, func(int) []string { return []string{"roster", "confirm", "--phrase", d.phrase} }); err != nil {
+	if err := d.everyParty(ctx, func(i int) []string { return d.byFile(i, "roster", "confirm", "--phrase", d.phrase) }); err != nil {
 		return err
 	}
-	d.say("setup       they agree the secret anchor among themselves; the server relays what it cannot read")
+	if err := d.exchange(ctx); err != nil {
+		return err
+	}
+	d.say("setup       they agree the secret anchor among themselves; the analyst relays what it cannot read")
 	if err := d.untilDone(ctx, "sync"); err != nil {
 		return err
 	}
@@ -240,13 +261,19 @@ func (d *demo) visits(ctx context.Context, invites []string) error {
 	for _, args := range [][]string{{"prepare", "data.csv"}, {"review"}, {"approve", "--policy", filepath.Join(d.Dir, policyFile)}, {"send"}} {
 		args := args
 		if err := d.everyParty(ctx, func(i int) []string {
-			if args[0] == "prepare" {
+			switch args[0] {
+			case "prepare":
 				return []string{"prepare", filepath.Join(d.party(i), "data.csv")}
+			case "send":
+				return d.byFile(i, "send")
 			}
 			return args
 		}); err != nil {
 			return err
 		}
+	}
+	if err := d.exchange(ctx); err != nil {
+		return err
 	}
 	if d.contract.Protocol == "nri" {
 		d.say("receive     the analyst aligns, trains, answers for each anchor; every hospital trains its own model on that and scores")
@@ -315,6 +342,16 @@ func (d *demo) untilDone(ctx context.Context, args ...string) error {
 	}
 	return g.Wait()
 }
+
+// concordd runs one command of the analyst's program.
+func (d *demo) concordd(ctx context.Context, args ...string) (string, error) {
+	return d.command("analyst", "concordd", args, func(stdout, stderr io.Writer) int {
+		return analystcli.Run(ctx, append([]string{"--dir", d.analyst()}, args...), strings.NewReader(""), stdout, stderr)
+	})
+}
+
+// analyst is the analyst's folder.
+func (d *demo) analyst() string { return filepath.Join(d.Dir, "analyst") }
 
 // concord runs one command of a party's program.
 func (d *demo) concord(ctx context.Context, i int, args ...string) (string, error) {

@@ -54,6 +54,19 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+// TestDemoFiles: by files alone hospitals get as far.
+func TestDemoFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	var out strings.Builder
+	if err := Run(t.Context(), &out, Options{Parties: 3, Dir: dir, Files: true}); err != nil {
+		t.Fatal(err)
+	}
+	checkGain(t, dir, 3)
+	if _, err := os.Stat(filepath.Join(dir, "analyst", "serve.log")); err == nil {
+		t.Error("a server has run")
+	}
+}
+
 // TestDemoNRI: the same without a key that tells whose row is whose: still far above the
 // smallest hospital alone, and what left can be read by nobody there.
 func TestDemoNRI(t *testing.T) {

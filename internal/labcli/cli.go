@@ -57,6 +57,7 @@ DIR/report.html and each hospital's model.onnx.`,
 	cmd.Flags().StringVar(&opt.Model, "model", "", "what is trained: logistic (default), ridge, svm-linear, mlp, forest or boosting")
 	cmd.Flags().StringVar(&opt.Protocol, "protocol", "dc", "dc, or nri: no hospital keeps what tells whose row is whose")
 	cmd.Flags().StringVar(&opt.Dir, "out", "demo-out", "folder for the report, the models and all that each role kept; a demo's folder is replaced")
+	cmd.Flags().BoolVar(&opt.Files, "files", false, "no server and no connection: the hospitals bring files (docs/by-file.md)")
 	cmd.Flags().BoolVar(&opt.Verbose, "verbose", false, "show what every command prints")
 	return cmd
 }
