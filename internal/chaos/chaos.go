@@ -106,6 +106,53 @@ func Cuts(ctx context.Context, opt Options) (*Report, error) {
 	})
 }
 
+// Trainings plays one study of each protocol with a model that takes its time, and
+// kills the server N times in each while it aligns and trains. Hits counts the kills
+// that came before the results were stored.
+func Trainings(ctx context.Context, opt Options) (*Report, error) {
+	opt = opt.filled()
+	begun := time.Now()
+	r := &runner{opt: opt, rnd: rand.New(rand.NewPCG(opt.Seed, 6)), report: Report{At: map[string]int{}, Left: map[string]int{}}}
+	for _, protocol := range opt.Protocols {
+		dir := filepath.Join(opt.Dir, "training-"+protocol)
+		p, result, err := one(ctx, opt.Programs, protocol, dir, rand.New(rand.NewPCG(r.rnd.Uint64(), 7)), trouble{
+			training: opt.N, killed: func(step string) { r.hit(step, "") },
+		})
+		if err != nil {
+			return &r.report, fmt.Errorf("training, %s, which is kept in %s: %w", protocol, dir, err)
+		}
+		r.add(p, result)
+		opt.Say("training, %s: %.1f s, %d hits so far", protocol, p.took.Seconds(), r.report.Hits)
+	}
+	r.report.Seconds = time.Since(begun).Seconds()
+	return &r.report, nil
+}
+
+// filled fills in what is left out.
+func (opt Options) filled() Options {
+	if opt.Protocols == nil {
+		opt.Protocols = []string{"dc", "nri"}
+	}
+	if opt.Say == nil {
+		opt.Say = func(string, ...any) {}
+	}
+	return opt
+}
+
+// add counts a play that has ended well.
+func (r *runner) add(p *play, result Result) {
+	r.report.Plays++
+	r.report.Repeated += p.repeated
+	r.sum(result)
+}
+
+func (r *runner) sum(result Result) {
+	r.report.Results += result.Results
+	r.report.Models += result.Models
+	r.report.Of += len(names)
+	r.report.Farthest = max(r.report.Farthest, result.Farthest)
+}
+
 // runner counts over several plays.
 type runner struct {
 	opt    Options
@@ -145,12 +192,7 @@ func general(what string) string { return strings.TrimSpace(passing.ReplaceAllSt
 // run plays the first protocol once without trouble, to see how long things take, and
 // then all of them in turn with it.
 func run(ctx context.Context, opt Options, disturb func(r *runner, usual *play) trouble) (*Report, error) {
-	if opt.Protocols == nil {
-		opt.Protocols = []string{"dc", "nri"}
-	}
-	if opt.Say == nil {
-		opt.Say = func(string, ...any) {}
-	}
+	opt = opt.filled()
 	begun := time.Now()
 	r := &runner{opt: opt, rnd: rand.New(rand.NewPCG(opt.Seed, 0)), report: Report{At: map[string]int{}, Left: map[string]int{}}}
 	var usual *play
@@ -170,16 +212,12 @@ func run(ctx context.Context, opt Options, disturb func(r *runner, usual *play) 
 		}
 		if usual == nil {
 			usual = p
+			r.sum(result)
 			opt.Say("%s undisturbed: %.1f s", protocol, p.took.Seconds())
 		} else {
-			r.report.Plays++
-			r.report.Repeated += p.repeated
+			r.add(p, result)
 			opt.Say("play %d, %s: %.1f s, %d hits so far, %d commands typed again", r.report.Plays, protocol, p.took.Seconds(), r.report.Hits, p.repeated)
 		}
-		r.report.Results += result.Results
-		r.report.Models += result.Models
-		r.report.Of += len(names)
-		r.report.Farthest = max(r.report.Farthest, result.Farthest)
 		if r.report.Hits >= opt.N && i >= len(opt.Protocols) { // each of them at least once
 			r.report.Seconds = time.Since(begun).Seconds()
 			return &r.report, nil

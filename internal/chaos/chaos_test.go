@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"concord/internal/analystcli"
@@ -85,4 +86,38 @@ func TestLyingDisk(t *testing.T) {
 		t.Fatal("a study was played to its end on disks that keep nothing, and no check noticed")
 	}
 	t.Log(err)
+}
+
+// TestTrainings: aligning and training that a kill interrupts is done again, with the
+// same result.
+func TestTrainings(t *testing.T) {
+	r, err := chaos.Trainings(t.Context(), chaos.Options{Programs: programs(t), N: 3, Protocols: []string{"dc"}, Seed: 1, Dir: t.TempDir(), Say: t.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all(t, r, 1)
+}
+
+// TestLink: a study completes over a line that delays, slows down, stalls, breaks and
+// goes down.
+func TestLink(t *testing.T) {
+	r, err := chaos.Links(t.Context(), chaos.Options{Programs: programs(t), N: 1, Seed: 1, Dir: t.TempDir(), Say: t.Logf}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all(t, r, 1)
+}
+
+// TestNamespaces: the same with the server in one network namespace, the parties in
+// another, and a cable between them that is pulled.
+func TestNamespaces(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Log("network namespaces are on Linux only; TestLink has the same line without them")
+		return
+	}
+	r, err := chaos.Links(t.Context(), chaos.Options{Programs: programs(t), N: 1, Protocols: []string{"nri"}, Seed: 2, Dir: t.TempDir(), Say: t.Logf}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all(t, r, 1)
 }

@@ -222,6 +222,41 @@ func (p *play) checkStore(f folder) error {
 	return p.promises(context.Background(), st, dir)
 }
 
+// unreleased checks the analyst's folder and reports whether it has no results yet.
+func (p *play) unreleased(ctx context.Context) (bool, error) {
+	tmp, err := os.MkdirTemp(p.dir, "found-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(tmp)
+	if err := p.checkStore(p.analyst.folder()); err != nil {
+		return false, err
+	}
+	if err := p.analyst.folder().copyTo(filepath.Join(tmp, "all")); err != nil {
+		return false, err
+	}
+	dir := filepath.Join(tmp, "all", analystDir)
+	st, err := store.Open(dir, nil)
+	if err != nil {
+		return false, err
+	}
+	defer st.Close()
+	studies, err := st.Studies(ctx)
+	if err != nil {
+		return false, err
+	}
+	members, err := st.Members(ctx, studies[0].Hash)
+	if err != nil {
+		return false, err
+	}
+	epoch, err := epochOf(dir, studies[0], members)
+	if err != nil {
+		return false, err
+	}
+	results, err := st.Sent(ctx, studies[0].Hash, epoch, bundle.KindResult)
+	return len(results) == 0, err
+}
+
 func (p *play) analystDid(step string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

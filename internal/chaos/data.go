@@ -25,7 +25,6 @@ features:
   - {name: haemoglobin, range: [4, 20]}
   - {name: visits, range: [0, 20]}
 label: {name: readmitted, levels: ["no", "yes"], positive: "yes"}
-model: {kind: logistic}
 `
 
 // of the protocols, the lines that differ.
@@ -36,12 +35,27 @@ var protocols = map[string]string{
 
 const policyYAML = "name: chaos\nfloors: {rows: 20, per_class: 5}\napprove: true\n"
 
+// of the models, the quick one, and one that takes its time to train.
+const (
+	quickModel = "model: {kind: logistic}\n"
+	slowModel  = "model: {kind: mlp, hidden: [60], batch: 20, epochs: 400}\n"
+)
+
+// yaml is study.yaml.
+func (p *play) yaml() string {
+	model := quickModel
+	if p.trouble.training > 0 {
+		model = slowModel
+	}
+	return studyYAML + model + protocols[p.protocol]
+}
+
 // writeInputs puts the study, the policy, each party's rows and some new ones into dir.
-func writeInputs(dir, protocol string) error {
+func writeInputs(dir, yaml string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	files := map[string]string{"study.yaml": studyYAML + protocols[protocol], "policy.yaml": policyYAML}
+	files := map[string]string{"study.yaml": yaml, "policy.yaml": policyYAML}
 	rnd := rand.New(rand.NewPCG(7, 7))
 	for i, n := range append(rows[:len(rows):len(rows)], 20) {
 		files[dataFile(i)] = patients(n, rnd)

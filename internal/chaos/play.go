@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -43,6 +44,7 @@ type play struct {
 	// analystDone counts the analyst's commands that were acknowledged.
 	analystDone map[string]int
 	took        time.Duration
+	interrupted atomic.Int64   // times that training was
 	operations  map[string]int // of each machine's last disk
 }
 
@@ -57,8 +59,12 @@ type trouble struct {
 	server func() time.Duration
 	// cut draws after how many operations on a machine's disk its power goes off; nil:
 	// ordinary disks. 0 means never again.
-	cut  func(machine string) int
-	lies bool // the disks acknowledge flushes and do nothing
+	cut func(machine string) int
+	// line lies between the parties and the server; nil for a good one.
+	line *line
+	// training is how often the server is killed while it aligns and trains.
+	training int
+	lies     bool // the disks acknowledge flushes and do nothing
 	// was is told what a cut hit.
 	was func(Cut)
 }
@@ -88,7 +94,7 @@ const patience = 3 * time.Minute
 // newPlay makes the machines in dir.
 func newPlay(programs Programs, protocol, dir string, rnd *rand.Rand, tr trouble) (*play, error) {
 	p := &play{programs: programs, protocol: protocol, dir: dir, rnd: rnd, trouble: tr, receipts: map[study.Hash]bool{}, steps: map[string]time.Duration{}, analystDone: map[string]int{}}
-	if err := writeInputs(filepath.Join(dir, "inputs"), protocol); err != nil {
+	if err := writeInputs(filepath.Join(dir, "inputs"), p.yaml()); err != nil {
 		return nil, err
 	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -146,6 +152,13 @@ func (p *play) run(ctx context.Context) (err error) {
 			}
 			stops = append(stops, stop)
 		}
+	}
+	if p.trouble.line != nil {
+		stop, err := p.trouble.line.lay(ctx, p)
+		if err != nil {
+			return err
+		}
+		stops = append(stops, stop)
 	}
 	invites, err := p.prepareAnalyst(ctx)
 	if err != nil {
@@ -277,6 +290,16 @@ func (p *play) serve(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("after the server was killed: %w", err)
 			}
+		case <-p.trained(ctx):
+			killed := s.kill()
+			p.analyst.forget(s)
+			early, err := p.unreleased(ctx)
+			if err != nil {
+				return fmt.Errorf("after the server was killed while it trained: %w", err)
+			}
+			if killed && early {
+				p.trouble.killed("align and train")
+			}
 		case <-p.frozen():
 			<-s.ended
 			p.analyst.forget(s)
@@ -287,6 +310,37 @@ func (p *play) serve(ctx context.Context) error {
 			return fmt.Errorf("the server ended by itself, with status %d:\n%s", s.cmd.ProcessState.ExitCode(), s.errors.String())
 		}
 	}
+}
+
+// trained gets a signal in the middle of aligning and training, as often as the
+// trouble says: some time after the last contribution was acknowledged, or after the
+// server has come back to do it again.
+func (p *play) trained(ctx context.Context) <-chan time.Time {
+	if p.trouble.training == 0 {
+		return nil
+	}
+	due := make(chan time.Time, 1)
+	go func() {
+		for !p.allSent() {
+			if !wait(ctx, 5*time.Millisecond) {
+				return
+			}
+		}
+		if n := p.interrupted.Add(1); n <= int64(p.trouble.training) {
+			wait(ctx, time.Duration(n)*80*time.Millisecond) // ever later in the work
+			due <- time.Now()
+		}
+	}()
+	return due
+}
+
+func (p *play) allSent() bool {
+	for _, q := range p.parties {
+		if !q.has("send") {
+			return false
+		}
+	}
+	return true
 }
 
 // frozen is closed when the analyst's power is off; never on an ordinary disk.
@@ -345,7 +399,11 @@ func (p *play) until(ctx context.Context, m *machine, step, program string, args
 		case code == cli.StatusWaiting:
 		case already[step] != nil && already[step].MatchString(said):
 			return proc.out.String(), nil
-		case !again.MatchString(strings.TrimSpace(said)):
+		case again.MatchString(strings.TrimSpace(said)):
+			p.mu.Lock()
+			p.repeated++
+			p.mu.Unlock()
+		default:
 			return "", fmt.Errorf("%s: %s ended with status %d:\n%s", m.name, step, code, strings.TrimSpace(said))
 		}
 		if time.Since(begun) > patience {

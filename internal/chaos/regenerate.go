@@ -40,7 +40,7 @@ func (q *holder) rows() (*mat.Dense, error) {
 	if q.own != nil {
 		return q.own, nil
 	}
-	c, err := study.ParseYAML([]byte(studyYAML + protocols[q.play.protocol]))
+	c, err := study.ParseYAML([]byte(q.play.yaml()))
 	if err != nil {
 		return nil, err
 	}

@@ -96,6 +96,11 @@ func (s *Site) PutTaken(t *Taken) error {
 	if err := s.putTaken(t); err != nil {
 		return err
 	}
+	return s.dropUnlisted(t)
+}
+
+// dropUnlisted removes the bundles that came in a parcel and that t does not list.
+func (s *Site) dropUnlisted(t *Taken) error {
 	entries, err := os.ReadDir(s.path(postDir))
 	if err != nil {
 		return err
@@ -142,7 +147,7 @@ func (s *Site) forgetPostedShares() error {
 	}
 	rest := slices.DeleteFunc(slices.Clone(t.Bundles), func(b api.BundleInfo) bool { return b.Kind == bundle.KindSetup })
 	if len(rest) == len(t.Bundles) {
-		return nil
+		return s.dropUnlisted(t) // which may have been interrupted
 	}
 	t.Bundles = rest
 	return s.PutTaken(t)
@@ -158,7 +163,7 @@ func (s *Site) SetByFile(yes bool) error {
 	case yes == s.ByFile():
 		return nil
 	case !yes:
-		return os.Remove(s.path(postDir, byFileFile))
+		return durable.Remove(s.path(postDir, byFileFile))
 	}
 	if err := s.makePost(); err != nil {
 		return err
