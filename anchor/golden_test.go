@@ -2,11 +2,13 @@ package anchor_test
 
 import (
 	"bytes"
+	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
@@ -83,6 +85,26 @@ func TestGolden(t *testing.T) {
 					t.Errorf("%s element %d, %d is %g, want %g", kind, i, j, a.At(i, j), want[i][j])
 				}
 			}
+		}
+	}
+}
+
+// TestCommonBasisStream: what a common random basis is drawn from follows from the seed as
+// written here, for as long as its studies live.
+func TestCommonBasisStream(t *testing.T) {
+	b := []byte("0123456789abcdef0123456789abcdef")
+	s, err := anchor.SeedFromBytes(secret.NewBytes(bytes.Clone(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := hkdf.Expand(sha256.New, b, "concord/basis/common/v1", 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := rand.NewChaCha8([32]byte(key)), s.CommonBasis()
+	for range 10 {
+		if w, g := want.Uint64(), got.Uint64(); w != g {
+			t.Fatalf("%x, want %x", g, w)
 		}
 	}
 }

@@ -52,6 +52,7 @@ const (
 	labelNormal      = "concord/anchor/normal/v1"
 	labelOrthonormal = "concord/anchor/orthonormal/v1"
 	labelPublic      = "concord/anchor/public/v1"
+	labelCommonBasis = "concord/basis/common/v1"
 	labelPieces      = "concord/anchor/pieces/v1"
 	labelPiecesID    = "concord/anchor/pieces-id/v1/" // and the SHA-256 of all pieces
 )
@@ -176,6 +177,16 @@ func (s Seed) expand(label string) (out [32]byte) {
 // stream is the generator of a label, a ChaCha8 of math/rand/v2, whose output
 // is fixed by the C2SP chacha8rand specification.
 func (s Seed) stream(label string) *rand.ChaCha8 { return rand.NewChaCha8(s.expand(label)) }
+
+// CommonBasis is what the directions of a common random basis are drawn from: the same
+// for all parties, and nothing that the analyst knows. It panics on the zero value and on
+// an erased seed.
+func (s Seed) CommonBasis() *rand.ChaCha8 {
+	if err := s.check(); err != nil {
+		panic(err.Error())
+	}
+	return s.stream(labelCommonBasis)
+}
 
 // String says only how long the seed is.
 func (s Seed) String() string { return s.Bytes().String() }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/anchor"
 	"concord/privacy"
 	"concord/secret"
 	"concord/study"
@@ -284,8 +285,8 @@ func (q measured) collate(r *Report, add adder) error {
 // regenerate makes a basis again from the same rows, as the site could at any time, and
 // compares what would leave through it with z (NRI Definition 1 asks that no key can be
 // made again).
-func (r *Report) regenerate(b study.Basis, x secret.Matrix, z *mat.Dense, src rand.Source) error {
-	again, _, err := newBasis(b, x, src)
+func (r *Report) regenerate(b study.Basis, x secret.Matrix, z *mat.Dense, seed anchor.Seed, src rand.Source) error {
+	again, _, err := newBasis(b, x, seed, src)
 	if err != nil {
 		return err
 	}

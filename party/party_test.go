@@ -325,3 +325,33 @@ func TestDirections(t *testing.T) {
 		t.Errorf("%v directions for %v of the variation, want %v", got, party.Shares, want)
 	}
 }
+
+// TestCommonRandom: directions of a common random basis are the same for all parties, of
+// whatever rows, and mixed by each for itself; another seed has others.
+func TestCommonRandom(t *testing.T) {
+	c := contract(t, "common-random", "uniform")
+	other, err := anchor.SeedFromBytes(secret.NewBytes([]byte("another 32 bytes that are a seed")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f []*mat.Dense
+	for i, s := range []anchor.Seed{seed(t), seed(t), other} {
+		tab := read(t, c, csv(40, rand.New(rand.NewPCG(uint64(i), 2))))
+		made, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: s}, basis.NewSource())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f = append(f, made.Basis.Matrix().Reveal())
+	}
+	for i, want := range []float64{2, 0} { // FᵀF' F'ᵀF has trace l for the same span
+		var cross mat.Dense
+		cross.Mul(f[0].T(), f[i+1])
+		same := mat.Norm(&cross, 2)
+		if got := same * same; want == 2 && math.Abs(got-2) > 1e-12 || want == 0 && got > 1.999 {
+			t.Errorf("basis 1 and %d share %.3f of 2 directions", i+2, got)
+		}
+	}
+	if mat.EqualApprox(f[0], f[1], 1e-3) {
+		t.Error("two parties have the same basis")
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/anchor"
 	"concord/basis"
 	"concord/privacy"
 	"concord/secret"
@@ -50,7 +51,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 	if err != nil {
 		return nil, err
 	}
-	f, about, kept, err := basisFor(c, t, floors, src)
+	f, about, kept, err := basisFor(c, t, floors, agreed.Seed, src)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 		return nil, fmt.Errorf("party: %w", err)
 	}
 	if c.Protocol == "nri" {
-		if err := report.regenerate(c.Basis, x.rows, z, src); err != nil {
+		if err := report.regenerate(c.Basis, x.rows, z, agreed.Seed, src); err != nil {
 			return nil, fmt.Errorf("party: %w", err)
 		}
 	}
@@ -111,10 +112,10 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 
 // basisFor makes the basis, and drops the rows of which it leaves out less than the
 // floor of eps (MM §2.3, down-sampling).
-func basisFor(c *study.Contract, t *table.Table, floors Floors, src rand.Source) (*basis.Basis, basis.Report, *table.Table, error) {
+func basisFor(c *study.Contract, t *table.Table, floors Floors, seed anchor.Seed, src rand.Source) (*basis.Basis, basis.Report, *table.Table, error) {
 	x := t.Standardised()
 	defer x.Erase()
-	f, about, err := newBasis(c.Basis, x, src)
+	f, about, err := newBasis(c.Basis, x, seed, src)
 	if err != nil {
 		return nil, about, nil, fmt.Errorf("party: %w", err)
 	}
@@ -138,17 +139,20 @@ func basisFor(c *study.Contract, t *table.Table, floors Floors, src rand.Source)
 }
 
 // newBasis makes the contract's kind of basis. All directions are mixed by a Haar
-// matrix, those of a scrambled basis by one that is not orthogonal (NRI §6.1).
-func newBasis(b study.Basis, x secret.Matrix, src rand.Source) (*basis.Basis, basis.Report, error) {
-	kind, mix := b.Kind, basis.MixHaar
+// matrix, those of a scrambled basis by one that is not orthogonal (NRI §6.1). The
+// directions of a common random basis follow from the parties' seed, the mix does not.
+func newBasis(b study.Basis, x secret.Matrix, seed anchor.Seed, src rand.Source) (*basis.Basis, basis.Report, error) {
+	kind, mix, from := b.Kind, basis.MixHaar, src
 	switch kind {
+	case "common-random":
+		kind, from = basis.KindRandom, seed.CommonBasis()
 	case "scrambled":
 		kind, mix = basis.KindPCA, basis.MixNormal
 	case basis.KindPerturbed:
 	default:
 		return basis.New(kind, x, b.Dim, src)
 	}
-	v, about, err := basis.Directions(kind, x, b.Dim, b.Delta, src)
+	v, about, err := basis.Directions(kind, x, b.Dim, b.Delta, from)
 	if err != nil {
 		return nil, about, err
 	}

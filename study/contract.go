@@ -115,7 +115,9 @@ func (a Anchor) Pieces() bool { return a.Kind == "low-rank" || a.Kind == "smote"
 
 // Basis says how each party chooses its secret basis Fᵢ (m × l).
 type Basis struct {
-	// Kind is "svd", "pca", "pca-perturbed", "scrambled" or "random".
+	// Kind is "svd", "pca", "pca-perturbed", "scrambled", "random" or "common-random":
+	// directions that follow from the parties' seed, the same for all, and that each
+	// party mixes by itself.
 	Kind string `json:"kind"`
 	// Dim is l.
 	Dim int `json:"dim"`
@@ -133,6 +135,9 @@ type Noise struct {
 	Clip    float64 `json:"clip,omitempty"`
 	Sigma   float64 `json:"sigma,omitempty"`
 }
+
+// Independent says whether the basis does not look at the rows.
+func (b Basis) Independent() bool { return b.Kind == "random" || b.Kind == "common-random" }
 
 // Guarantees says whether the noise is differential privacy.
 func (n *Noise) Guarantees() bool { return n.Epsilon > 0 }
@@ -206,7 +211,7 @@ var (
 	answers      = []string{"hard", "soft"}
 	standards    = []string{"range", "none"}
 	anchorKinds  = []string{"uniform", "normal", "orthonormal", "public", "low-rank", "smote"}
-	basisKinds   = []string{"svd", "pca", "pca-perturbed", "scrambled", "random"}
+	basisKinds   = []string{"svd", "pca", "pca-perturbed", "scrambled", "random", "common-random"}
 	methods      = []string{"odc", "ls", "gep", "opp", "gopp", "rdp"}
 	targets      = map[string][]string{"odc": {"identity", "random"}, "ls": {"identity", "random", "sigma"}}
 	onlyIdentity = []string{"identity"}

@@ -271,8 +271,8 @@ func (c *Contract) validateNoise() error {
 	switch {
 	case n.Delta >= 0.1:
 		return fmt.Errorf("study: noise.delta is %g, must be below 0.1: it is the probability that the guarantee fails", n.Delta)
-	case c.Basis.Kind != "random":
-		return fmt.Errorf("study: basis.kind is %s, which is made from the rows, and noise has an epsilon; a guarantee needs basis.kind random, or write noise.sigma alone", c.Basis.Kind)
+	case !c.Basis.Independent():
+		return fmt.Errorf("study: basis.kind is %s, which is made from the rows, and noise has an epsilon; a guarantee needs basis.kind random or common-random, or write noise.sigma alone", c.Basis.Kind)
 	case c.Standardise != "range":
 		return fmt.Errorf("study: standardise is %s and noise has an epsilon; clip is in units of standardised features, so give every feature a range", c.Standardise)
 	case c.Floors.Eps > 0:

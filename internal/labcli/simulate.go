@@ -121,6 +121,7 @@ var bases = map[string]lab.Basis{
 	"pca-perturbed": {Kind: "pca-perturbed", Mix: "none"},
 	"scrambled":     {Kind: "pca", Mix: "normal"},
 	"random":        {Kind: "random"},
+	"common-random": {Kind: "random", Common: "first"},
 	"common":        {Kind: "svd", Common: "pooled"},
 }
 

@@ -187,6 +187,8 @@ func (p *program) askAgain(v *visit, before int) error {
 			all = ": all that there is, so that whole rows may come back"
 		}
 		p.printf("%s\n", wrapped(fmt.Sprintf("! the new basis leaves out other directions than the old one: with any one party the analyst undoes up to %d of %d%s", directions, m, all), 2, 100))
+	case "common-random": // the same directions, whatever the rows
+		p.printf("! rows that changed, were added or left out show\n")
 	default:
 		p.printf("%s\n", wrapped("! from a changed file the new basis leaves out other directions than the old one; rows that changed, were added or left out show", 2, 100))
 	}
