@@ -38,6 +38,8 @@ const (
 	PathStatus        = "/v1/studies/{study}/status"
 	PathBundles       = "/v1/studies/{study}/bundles"
 	PathBundle        = "/v1/studies/{study}/bundles/{bundle}"
+	PathUploads       = "/v1/studies/{study}/uploads"
+	PathUpload        = "/v1/studies/{study}/uploads/{upload}"
 )
 
 // Path fills in a path's study and bundle.
@@ -197,6 +199,8 @@ const (
 	CodeSignature  = "signature"   // a signed request is not what its party signed
 	CodeStale      = "stale"       // a signed request is one from before: sign it anew
 	CodeClock      = "clock"       // a signed request's time is too far from the server's
+	CodeOffset     = "offset"      // a part does not begin where the last one ended
+	CodeLocked     = "locked"      // another part of this upload is coming in
 	CodeInternal   = "internal"    // the server's own trouble; its log knows more
 )
 

@@ -11,8 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
-	"os"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -137,39 +137,6 @@ func (c *Client) Bundles(ctx context.Context) ([]api.BundleInfo, error) {
 	return answer.Bundles, err
 }
 
-// Send uploads a sealed bundle from a file and returns the server's receipt.
-func (c *Client) Send(ctx context.Context, path string) (receipt []byte, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	body, err := c.do(ctx, http.MethodPut, api.Path(api.PathBundles, c.study), api.BundleMediaType, f, info.Size())
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	return readAll(body, api.MaxMessageBytes)
-}
-
-// Fetch copies a bundle to w, at most limit bytes.
-func (c *Client) Fetch(ctx context.Context, manifest study.Hash, w io.Writer, limit int64) (int64, error) {
-	body, err := c.do(ctx, http.MethodGet, api.Path(api.PathBundle, c.study, manifest), "", nil, 0)
-	if err != nil {
-		return 0, err
-	}
-	defer body.Close()
-	n, err := io.Copy(w, io.LimitReader(body, limit+1))
-	if err == nil && n > limit {
-		err = fmt.Errorf("the server sent more than %d bytes", limit)
-	}
-	return n, err
-}
-
 func (c *Client) getJSON(ctx context.Context, path string, limit int64, v any) error {
 	body, err := c.do(ctx, http.MethodGet, path, "", nil, 0)
 	if err != nil {
@@ -210,9 +177,48 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 	return b, err
 }
 
-// do sends a request and returns the body of a success. A body is read twice where
-// requests are signed.
+// do makes a request and returns the body of an answer that is a success, which ends
+// with an error if the server falls silent in the middle of it.
 func (c *Client) do(ctx context.Context, method, path, mediaType string, body io.ReadSeeker, size int64) (io.ReadCloser, error) {
+	header := http.Header{}
+	if body != nil {
+		header.Set("Content-Type", mediaType)
+	}
+	resp, err := c.exchange(ctx, method, path, header, body, size)
+	if err != nil {
+		return nil, err
+	}
+	return success(resp)
+}
+
+// success is the body of an answer of status 200; another is an error.
+func success(resp *http.Response) (io.ReadCloser, error) {
+	if resp.StatusCode == http.StatusOK {
+		return resp.Body, nil
+	}
+	return nil, refusal(resp)
+}
+
+// refusal reads an answer that is not a success.
+func refusal(resp *http.Response) error {
+	defer resp.Body.Close()
+	b, err := readAll(resp.Body, api.MaxMessageBytes)
+	if err != nil && int64(len(b)) <= api.MaxMessageBytes { // the answer broke off
+		return &Unreachable{resp.Request.URL.Host, rootCause(err)}
+	}
+	var answer api.Error
+	if err != nil || json.Unmarshal(b, &answer) != nil || answer.Message == "" {
+		return interference(resp)
+	}
+	if answer.Code == api.CodeAsks {
+		return &cli.Waiting{For: "the analyst to admit this site"}
+	}
+	return &Refusal{resp.StatusCode, answer.Code, cli.Printable(answer.Message), cli.Printable(answer.Hint)}
+}
+
+// exchange makes a request and returns the answer, whatever its status. The caller
+// closes its body.
+func (c *Client) exchange(ctx context.Context, method, path string, header http.Header, body io.ReadSeeker, size int64) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	wait := c.wait(cancel)
 	req, err := c.request(ctx, method, path, body, size, wait)
@@ -221,10 +227,8 @@ func (c *Client) do(ctx context.Context, method, path, mediaType string, body io
 		cancel(nil)
 		return nil, err
 	}
+	maps.Copy(req.Header, header)
 	req.Header.Set(api.HeaderVersion, strconv.Itoa(c.speaks()))
-	if body != nil {
-		req.Header.Set("Content-Type", mediaType)
-	}
 	asked := time.Now()
 	resp, err := c.http.Do(req)
 	wait.end()
@@ -234,29 +238,14 @@ func (c *Client) do(ctx context.Context, method, path, mediaType string, body io
 		return nil, err
 	}
 	c.look(resp, asked)
-	answered := newIdleBody(resp.Body, ctx, cancel)
+	resp.Body = newIdleBody(resp.Body, ctx, cancel)
 	server, versionErr := api.CheckAnswer(resp.Header)
 	c.server.Store(int64(server))
-	if versionErr != nil && resp.StatusCode == http.StatusOK {
-		answered.Close()
+	if versionErr != nil && resp.StatusCode < 300 {
+		resp.Body.Close()
 		return nil, versionErr
 	}
-	if resp.StatusCode == http.StatusOK {
-		return answered, nil
-	}
-	defer answered.Close()
-	b, err := readAll(answered, api.MaxMessageBytes)
-	if err != nil && int64(len(b)) <= api.MaxMessageBytes { // the answer broke off
-		return nil, &Unreachable{req.URL.Host, rootCause(err)}
-	}
-	var answer api.Error
-	if err != nil || json.Unmarshal(b, &answer) != nil || answer.Message == "" {
-		return nil, interference(resp)
-	}
-	if answer.Code == api.CodeAsks {
-		return nil, &cli.Waiting{For: "the analyst to admit this site"}
-	}
-	return nil, &Refusal{resp.StatusCode, answer.Code, cli.Printable(answer.Message), cli.Printable(answer.Hint)}
+	return resp, nil
 }
 
 // errSilent ends an answer that stopped coming.

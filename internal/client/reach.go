@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 
 	"concord/internal/api"
 	"concord/internal/pinned"
@@ -29,6 +30,13 @@ type Target struct {
 	Proxy func(*http.Request) (*url.URL, error)
 	// Notice is told what a long wait is for; nil tells nobody.
 	Notice func(string)
+	// Progress is told how much of a transfer is done, in bytes; nil tells nobody.
+	Progress func(what string, done, total int64)
+	// PartBytes is the most that one request of an upload carries; 0 means 32 MiB.
+	PartBytes int64
+	// Pause is the first pause before something that broke off is tried again; it
+	// doubles. 0 means a second.
+	Pause time.Duration
 }
 
 // Invited is the target that an invite names.

@@ -240,6 +240,14 @@ func (c *Client) trouble(ctx context.Context, err error) error {
 	return &Unreachable{c.target.Address, rootCause(err)}
 }
 
+// untrusted says whether TLS refused the other end, which no repetition cures.
+func untrusted(err error) bool {
+	var chain *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	return errors.As(err, &chain) || errors.As(err, &record) || errors.As(err, &alert)
+}
+
 // rootCause strips the URL and the method that net/http puts before a cause.
 func rootCause(err error) error {
 	var op *net.OpError

@@ -9,6 +9,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
+// WriteHeader writes the header of a float64 matrix of that shape. Whoever calls it
+// writes the elements, row by row in little-endian order.
+func WriteHeader(w io.Writer, rows, cols int) error {
+	_, err := w.Write(newHeader(Float64, rows, cols).encode())
+	return err
+}
+
 // WriteMatrix writes m (rows × columns) as float64 in C order,
 // Size(Float64, rows, cols) bytes.
 func WriteMatrix(w io.Writer, m *mat.Dense) error {

@@ -151,7 +151,13 @@ func (p *program) open() (*visit, error) {
 
 // target is how a site reaches its server.
 func (p *program) target(s *site.Site, conn site.Connection) (client.Target, error) {
-	t := client.Target{TLS: conn.TLS, Address: conn.Address, Prefix: conn.Prefix, Notice: p.notice}
+	t := client.Target{TLS: conn.TLS, Address: conn.Address, Prefix: conn.Prefix}
+	tr := newTransfer(p.err)
+	t.Progress = tr.show
+	t.Notice = func(text string) {
+		tr.clear()
+		p.notice(text)
+	}
 	var err error
 	t.Roots, err = s.Trusted()
 	return t, err

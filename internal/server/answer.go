@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"syscall"
 	"time"
 
 	"concord/internal/api"
@@ -109,6 +110,8 @@ func toProblem(err error) *problem {
 		return &problem{http.StatusRequestEntityTooLarge, api.CodeTooLarge, fmt.Sprintf("the message has more than %d bytes", large.Limit), "", nil}
 	case errors.Is(err, signed.ErrBody):
 		return unsigned(err).(*problem)
+	case errors.Is(err, syscall.ENOSPC):
+		return &problem{http.StatusInsufficientStorage, api.CodeFull, "the server's disk is full", "tell the analyst, then try again", err}
 	case errors.Is(err, store.ErrNotFound):
 		return &problem{http.StatusNotFound, api.CodeNotFound, "no such study or bundle", "", nil}
 	case errors.Is(err, store.ErrInvite):

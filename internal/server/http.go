@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"concord/internal/api"
 	"concord/internal/pinned"
@@ -218,12 +220,32 @@ func (s *Server) getBundle(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer file.Close()
+	first := rangeFrom(r.Header.Get("Range"), size)
+	if _, err := file.Seek(first, io.SeekStart); err != nil {
+		return err
+	}
 	w.Header().Set("Content-Type", api.BundleMediaType)
-	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+	w.Header().Set("Content-Length", strconv.FormatInt(size-first, 10))
+	w.Header().Set("Accept-Ranges", "bytes")
+	if first > 0 {
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, size-1, size))
+		w.WriteHeader(http.StatusPartialContent)
+	}
 	// The answer has begun: what fails from here on, the client sees as a
 	// transfer that breaks off.
-	if _, err := io.Copy(aliveWriter(w), file); err != nil {
+	if _, err := io.CopyBuffer(aliveWriter(w), struct{ io.Reader }{file}, make([]byte, receiveBytes)); err != nil {
 		s.log.Info("download broke off", "party", party.Short(), "error", err)
 	}
 	return nil
+}
+
+// rangeFrom is the first byte that a client wants which goes on with a transfer,
+// "bytes=n-". Whoever asks for anything else gets the whole, as HTTP allows.
+func rangeFrom(header string, size int64) int64 {
+	digits, ok := strings.CutPrefix(header, "bytes=")
+	digits, open := strings.CutSuffix(digits, "-")
+	if n, err := strconv.ParseInt(digits, 10, 64); ok && open && err == nil && n > 0 && n < size {
+		return n
+	}
+	return 0
 }

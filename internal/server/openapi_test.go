@@ -206,6 +206,10 @@ func compare(r *http.Request, sent []byte, answer *tee, seen *answered) error {
 		}
 	}
 	media := answer.Header().Get("Content-Type")
+	if _, has := d.at(append(slices.Clone(response), "content")...); has == nil && media == "" {
+		seen.count(&seen.operations, r.Pattern)
+		return nil // an answer without a body
+	}
 	content := append(response, "content", media)
 	if _, where := d.at(content...); where == nil {
 		return fmt.Errorf("content type %q is not described for %s", media, r.Pattern)
@@ -380,7 +384,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 // messages are the types of what travels as JSON, by the name of their schema.
 var messages = map[string]any{
 	"Identity": api.Identity{}, "JoinRequest": api.JoinRequest{}, "JoinResponse": api.JoinResponse{}, "Roster": api.Roster{}, "Asking": api.Asking{},
-	"Status": api.Status{}, "BundleInfo": api.BundleInfo{}, "Bundles": api.Bundles{}, "Error": api.Error{}, "Audit": api.Audit{}, "Amended": api.Amended{}, "AmendResponse": api.AmendResponse{}, "Receipt": study.Receipt{},
+	"Status": api.Status{}, "BundleInfo": api.BundleInfo{}, "Bundles": api.Bundles{}, "Error": api.Error{}, "Audit": api.Audit{}, "Amended": api.Amended{}, "AmendResponse": api.AmendResponse{}, "Checking": api.Checking{}, "Receipt": study.Receipt{},
 	"Heads": study.Heads{}, "Head": study.Head{},
 }
 

@@ -70,6 +70,7 @@ type Server struct {
 	// around goes around the API; for tests.
 	around func(http.Handler) http.Handler
 
+	uploads uploads
 	// checking bounds how many contributions are checked at once.
 	checking chan struct{}
 	wake     chan struct{} // something arrived: look whether a study is complete
@@ -84,6 +85,7 @@ func New(id *study.Identity, st *store.Store, log *slog.Logger) *Server {
 		chains:    map[study.Hash]*study.Chain{},
 		views:     map[study.Hash]*cached{},
 		uploading: map[[2]study.Hash]bool{},
+		uploads:   uploads{parts: map[store.UploadID]*turn{}, checks: map[store.UploadID]*check{}},
 		checking:  make(chan struct{}, maxChecking),
 		wake:      make(chan struct{}, 1),
 	}
@@ -139,6 +141,7 @@ func (s *Server) ServeFronts(ctx context.Context, fronts ...Front) error {
 	}
 	var running sync.WaitGroup
 	running.Go(func() { s.runJobs(ctx) })
+	running.Go(func() { s.sweepUploads(ctx) })
 	failed := make(chan error, len(fronts))
 	for i, srv := range servers {
 		running.Go(func() {
@@ -158,6 +161,7 @@ func (s *Server) ServeFronts(ctx context.Context, fronts ...Front) error {
 		})
 	}
 	running.Wait()
+	s.uploads.running.Wait()
 	close(failed)
 	return <-failed // nil if none is in it
 }
@@ -194,6 +198,13 @@ func (s *Server) routes(handle func(pattern string, h handler)) {
 	handle("POST "+api.PathAudit, s.audit)
 	handle("PUT "+api.PathBundles, s.putBundle)
 	handle("GET "+api.PathBundles, s.listBundles)
+	handle("OPTIONS "+api.PathUploads, tus(s.uploadOptions))
+	handle("POST "+api.PathUploads, tus(s.postUpload))
+	handle("HEAD "+api.PathUpload, tus(s.headUpload))
+	handle("PATCH "+api.PathUpload, tus(s.patchUpload))
+	handle("POST "+api.PathUpload, tus(s.postToUpload))
+	handle("DELETE "+api.PathUpload, tus(s.deleteUpload))
+	handle("GET "+api.PathUpload, tus(s.uploadReceipt))
 	handle("GET "+api.PathBundle, s.getBundle)
 	handle("/", func(http.ResponseWriter, *http.Request) error {
 		return &problem{http.StatusNotFound, api.CodeNotFound, "there is nothing at this path", "", nil}

@@ -49,6 +49,7 @@ type world struct {
 	parties  []*study.Identity
 	roster   *study.Roster
 	epoch    study.Hash
+	stop     func() // ends the server and closes the store
 }
 
 const yaml = `
@@ -59,7 +60,9 @@ label: {name: y, levels: [no, yes], positive: yes}
 basis: {kind: svd, dim: 2}
 `
 
-func newWorld(t testing.TB) *world {
+func newWorld(t testing.TB) *world { return newWorldOf(t, yaml) }
+
+func newWorldOf(t testing.TB, yaml string) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), analyst: identity(t, study.RoleAnalyst, "Analyst"), seen: new(answered)}
 	var err error
@@ -71,10 +74,8 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.study = study.HashOf(contract)
-	if w.store, err = store.Open(w.dir, w.analyst); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.store.Close() })
+	w.serve("127.0.0.1:0")
+	t.Cleanup(func() { w.stop() })
 	if _, err := w.store.AddStudy(t.Context(), contract); err != nil {
 		t.Fatal(err)
 	}
@@ -85,31 +86,51 @@ func newWorld(t testing.TB) *world {
 			t.Fatal(err)
 		}
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	return w
+}
+
+// serve opens the store and starts a server on an address.
+func (w *world) serve(address string) {
+	w.t.Helper()
+	var err error
+	if w.store, err = store.Open(w.dir, w.analyst); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.store.Sweep(); err != nil {
+		w.t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", address)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	webListener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	w.address, w.web = ln.Addr().String(), webListener.Addr().String()
 	w.target = client.Target{Address: w.address}
 	ctx, cancel := context.WithCancel(context.Background())
 	srv := server.New(w.analyst, w.store, slog.New(slog.DiscardHandler))
-	srv.SetAround(observe(t, w.seen))
+	srv.SetAround(observe(w.t, w.seen))
 	w.handler = srv.Handler()
 	done := make(chan error, 1)
 	go func() {
 		done <- srv.ServeFronts(ctx, server.Front{Listener: ln}, server.Front{Listener: webListener, Web: true, Prefix: "/trials"})
 	}()
-	t.Cleanup(func() {
+	w.stop = func() {
+		w.stop = func() {}
 		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("Serve = %v", err)
+		if err := errors.Join(<-done, w.store.Close()); err != nil {
+			w.t.Errorf("the server ends with %v", err)
 		}
-	})
-	return w
+	}
+}
+
+// restart ends the server and starts another on the same address.
+func (w *world) restart() {
+	w.t.Helper()
+	w.stop()
+	w.serve(w.address)
 }
 
 func identity(t testing.TB, role study.Role, name string) *study.Identity {

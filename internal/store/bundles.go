@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -61,17 +62,44 @@ func (s *Store) PutBundle(ctx context.Context, b Bundle, file *os.File) (receipt
 	if known, err := s.Receipt(ctx, b); known != nil || err != nil {
 		return known, err
 	}
+	defer s.place(b.File)(&err)
 	if err := s.putFile(b, file); err != nil {
 		return nil, err
 	}
+	var ended []UploadID
 	err = s.change(ctx, func(tx *sql.Tx) (err error) {
-		receipt, err = s.insert(tx, b)
+		if receipt, err = s.insert(tx, b); err != nil {
+			return err
+		}
+		ended, err = endUpload(tx, b)
 		return err
 	})
 	if err != nil {
-		return nil, errors.Join(err, s.removeUnnamed(b.File))
+		return nil, err
+	}
+	for _, id := range ended {
+		s.removeUpload(id)
 	}
 	return receipt, nil
+}
+
+// place marks a bundle's file as being put in its place. Whoever is the last to do
+// that removes it again if nothing came of it.
+func (s *Store) place(file study.Hash) (done func(err *error)) {
+	s.placingMu.Lock()
+	defer s.placingMu.Unlock()
+	s.placing[file]++
+	return func(err *error) {
+		s.placingMu.Lock()
+		defer s.placingMu.Unlock()
+		if s.placing[file]--; s.placing[file] > 0 {
+			return
+		}
+		delete(s.placing, file)
+		if *err != nil {
+			*err = errors.Join(*err, s.removeUnnamed(file))
+		}
+	}
 }
 
 // PutBundles stores several bundles, files[i] with bundles[i], all of them or
@@ -93,15 +121,26 @@ func (s *Store) PutBundles(ctx context.Context, bundles []Bundle, files []*os.Fi
 }
 
 // putFile makes an incoming file durable in its place. Without a row that names
-// it, it is swept.
+// it, it is swept. An upload's file keeps its other name as well: until the row is
+// there, what has come of it must not be lost.
 func (s *Store) putFile(b Bundle, file *os.File) error {
 	if err := file.Sync(); err != nil {
 		return err
 	}
-	if err := os.Rename(file.Name(), s.path(b.File)); err != nil {
+	if err := s.move(file.Name(), s.path(b.File)); err != nil {
 		return err
 	}
 	return durable.SyncDir(s.blobs)
+}
+
+func (s *Store) move(from, to string) error {
+	if filepath.Dir(from) == s.uploads {
+		if err := os.Link(from, to); err == nil || errors.Is(err, fs.ErrExist) {
+			return nil // a file of that name has this content
+		}
+		// A file system without links: after a crash the party begins anew.
+	}
+	return os.Rename(from, to)
 }
 
 // insert adds a bundle's rows and its entry in the audit log, and returns its

@@ -174,6 +174,22 @@ CREATE TABLE rounds (
 	record BLOB NOT NULL,
 	PRIMARY KEY (study, round)
 ) STRICT;
+`, `
+-- Bundles of which a part has come. The file lies in uploads/, named by id.
+CREATE TABLE uploads (
+	study   BLOB NOT NULL REFERENCES studies,
+	epoch   BLOB NOT NULL,
+	sender  BLOB NOT NULL,
+	kind    TEXT NOT NULL,
+	round   INTEGER NOT NULL,
+	id      BLOB NOT NULL UNIQUE,
+	line    BLOB NOT NULL,                -- the envelope line, the file's first bytes
+	size    INTEGER NOT NULL,             -- of the whole file
+	arrived INTEGER NOT NULL,             -- bytes of it that are on the disk
+	hash    BLOB NOT NULL,                -- state of the payload's SHA-256 after them
+	expires INTEGER NOT NULL,             -- Unix time
+	PRIMARY KEY (study, epoch, sender, kind, round)
+) STRICT;
 `}
 
 // conflict is an ErrConflict that says what conflicts.
@@ -189,6 +205,11 @@ type Store struct {
 	writer writer
 	blobs  string
 	id     *study.Identity // signs the audit log
+	// uploads is the folder of bundles of which a part has come.
+	uploads string
+	// placing counts the calls that put a bundle's file in its place, by its name.
+	placing   map[study.Hash]int
+	placingMu sync.Mutex
 	// statements are those that members have, by fingerprint: decoding one
 	// verifies a signature and tries every key.
 	statements sync.Map
@@ -205,9 +226,11 @@ const maxReaders = 5
 // only one, the server, may call Sweep. id is the analyst's, which signs the audit
 // log; without it, nil, the store can only be read.
 func Open(dir string, id *study.Identity) (*Store, error) {
-	s := &Store{blobs: filepath.Join(dir, "bundles"), id: id}
-	if err := durable.MkdirAll(s.blobs, 0o700); err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+	s := &Store{blobs: filepath.Join(dir, "bundles"), uploads: filepath.Join(dir, "uploads"), placing: map[study.Hash]int{}, id: id}
+	for _, folder := range []string{s.blobs, s.uploads} {
+		if err := durable.MkdirAll(folder, 0o700); err != nil {
+			return nil, fmt.Errorf("store: %w", err)
+		}
 	}
 	path := filepath.Join(dir, "concord.db")
 	if err := forUserOnly(path); err != nil {
@@ -293,7 +316,8 @@ func (s *Store) migrate() error {
 }
 
 // Sweep removes what a crash left: unfinished files, and files that no row
-// names. Nothing may be arriving at the same time.
+// names; uploads that have not expired stay. Nothing may be arriving at the same
+// time.
 func (s *Store) Sweep() error {
 	if err := durable.Sweep(s.blobs); err != nil {
 		return err
@@ -311,7 +335,7 @@ func (s *Store) Sweep() error {
 			return err
 		}
 	}
-	return nil
+	return s.sweepUploads()
 }
 
 // removeUnnamed removes a file that no row names.
@@ -320,5 +344,8 @@ func (s *Store) removeUnnamed(file study.Hash) error {
 	if err := s.db.QueryRow("SELECT count(*) FROM bundles WHERE file = ?", file[:]).Scan(&n); err != nil || n > 0 {
 		return err
 	}
-	return os.Remove(s.path(file))
+	if err := os.Remove(s.path(file)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
