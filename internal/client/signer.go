@@ -65,6 +65,7 @@ func (s *signer) once(req *http.Request) (*http.Response, error) {
 	out := req.Clone(req.Context())
 	r := signed.NewRequest(s.id, s.fingerprint, s.study)
 	r.Method, r.Target, r.Run = req.Method, strings.TrimPrefix(req.URL.RequestURI(), s.prefix), run
+	r.Cover(req.Header)
 	if req.Body != nil {
 		body, err := req.GetBody()
 		if err != nil {

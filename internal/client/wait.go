@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -16,6 +17,8 @@ var errStuck = fmt.Errorf("the other end took no byte for %v", silence)
 // given up, and a wait for an answer that lasts is explained. How long the answer
 // itself may take, the transport bounds (answerTimeout).
 type wait struct {
+	mu    sync.Mutex
+	over  bool
 	stuck *time.Timer // runs while there is a body to send
 	told  *time.Timer
 }
@@ -34,6 +37,9 @@ func (c *Client) wait(cancel context.CancelCauseFunc) *wait {
 
 // end stops the watch: the answer begins, or there is none.
 func (w *wait) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
 	w.stuck.Stop()
 	w.told.Stop()
 }
@@ -67,9 +73,13 @@ type watched struct {
 
 func (r *watched) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
-	if err != nil {
+	r.w.mu.Lock()
+	defer r.w.mu.Unlock()
+	switch {
+	case r.w.over: // the answer came before all was sent
+	case err != nil:
 		r.w.stuck.Stop() // all is on its way; what follows is the wait for the answer
-	} else {
+	default:
 		r.w.stuck.Reset(silence)
 		r.w.told.Reset(patience)
 	}

@@ -81,7 +81,7 @@ func unsigned(err error) error {
 
 // admissible judges a signed request by what can be seen without its signer's key.
 func (s *Server) admissible(r *http.Request, req *signed.Request) error {
-	if err := req.Matches(r.Method, r.URL.RequestURI(), s.id.Statement.Fingerprint()); err != nil {
+	if err := req.Matches(r.Method, r.URL.RequestURI(), r.Header, s.id.Statement.Fingerprint()); err != nil {
 		return err
 	}
 	now := time.Now().UTC()
@@ -186,7 +186,7 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 }
 
 func (w *answerWriter) sign(body study.Hash) {
-	w.Header().Set(signed.AnswerHeader, signed.NewAnswer(w.s.id, w.request, w.status, body, w.s.run[:]))
+	w.Header().Set(signed.AnswerHeader, signed.NewAnswer(w.s.id, w.request, w.status, w.Header(), body, w.s.run[:]))
 }
 
 // send signs and sends what was held back.

@@ -286,7 +286,7 @@ func TestAnswersCannotBeChanged(t *testing.T) {
 			*r = *before
 		},
 		"another key": func(r *httptest.ResponseRecorder) {
-			r.Header().Set(signed.AnswerHeader, signed.NewAnswer(mallory, study.Hash{}, r.Code, study.HashOf(r.Body.Bytes()), nil))
+			r.Header().Set(signed.AnswerHeader, signed.NewAnswer(mallory, study.Hash{}, r.Code, nil, study.HashOf(r.Body.Bytes()), nil))
 		},
 	} {
 		change = func(r *httptest.ResponseRecorder) { before = r }
@@ -391,6 +391,7 @@ func TestRequestsCannotBeChanged(t *testing.T) {
 		{name: "in an hour", sign: func(r *signed.Request) { r.Time = r.Time.Add(time.Hour) }, status: 403, code: api.CodeClock, message: "this site's clock"},
 		{name: "another run", sign: func(r *signed.Request) { r.Run = make([]byte, signed.RunSize) }, status: 403, code: api.CodeStale, message: "earlier run"},
 		{name: "no run", sign: func(r *signed.Request) { r.Run = nil }, status: 403, code: api.CodeStale, message: "earlier run"},
+		{name: "an offset added", header: func(h http.Header) { h.Set("Upload-Offset", "0") }, status: 403, code: api.CodeSignature, message: "other headers"},
 		{name: "twice", header: func(h http.Header) { h.Add(signed.RequestHeader, h.Get(signed.RequestHeader)) }, status: 403, code: api.CodeSignature, message: "2 times"},
 		{name: "in lower case, twice", header: func(h http.Header) { h["concord-request"] = []string{h.Get(signed.RequestHeader)} }, status: 403, code: api.CodeSignature, message: "2 times"},
 		{name: "not at all", header: func(h http.Header) { h.Del(signed.RequestHeader) }, status: 403, code: api.CodeSignature, message: "not signed"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"concord/study"
@@ -22,15 +23,19 @@ type Answer struct {
 	Status  int        `json:"status"`
 	// Body is the SHA-256 of the body; zero for a bundle, which its own sender
 	// signed, and of which part may be sent.
-	Body      study.Hash `json:"body,omitzero"`
+	Body study.Hash `json:"body,omitzero"`
+	// Headers is the hash of those headers that say what a request did, zero if there
+	// is none of them.
+	Headers   study.Hash `json:"headers,omitzero"`
 	Time      time.Time  `json:"time"` // the server's clock, UTC, in milliseconds
 	Run       []byte     `json:"run"`
 	Signature []byte     `json:"signature,omitempty"`
 }
 
-// NewAnswer signs an answer as the analyst and returns the header's value.
-func NewAnswer(id *study.Identity, request study.Hash, status int, body study.Hash, run []byte) string {
-	a := Answer{Format: 1, Request: request, Status: status, Body: body, Time: time.Now().UTC().Truncate(time.Millisecond), Run: run}
+// NewAnswer signs an answer with headers h as the analyst and returns the header's
+// value.
+func NewAnswer(id *study.Identity, request study.Hash, status int, h http.Header, body study.Hash, run []byte) string {
+	a := Answer{Format: 1, Request: request, Status: status, Body: body, Headers: hashHeaders(h, answerHeaders), Time: time.Now().UTC().Truncate(time.Millisecond), Run: run}
 	a.Signature = id.Sign(study.SignAnswer, a.signedPart())
 	return base64.RawURLEncoding.EncodeToString(encode(a))
 }
@@ -65,6 +70,8 @@ func ReadAnswer(h http.Header, status int, request study.Hash, analyst *study.St
 		return nil, errors.New("the server's answer is to another request")
 	case a.Status != status:
 		return nil, fmt.Errorf("the server signed an answer with status %d, it arrived with %d", a.Status, status)
+	case a.Headers != hashHeaders(h, answerHeaders):
+		return nil, fmt.Errorf("the server signed other headers of %s than arrived", strings.Join(answerHeaders, ", "))
 	}
 	return a, nil
 }

@@ -16,6 +16,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"concord/study"
@@ -37,6 +38,29 @@ const (
 	RunSize = 16
 )
 
+// Headers that decide what a request does and what an answer means, besides path and
+// body: those of resumable uploads. Location is not one of them: reverse proxies
+// rewrite it, and its last part alone counts.
+var (
+	requestHeaders = []string{"Upload-Length", "Upload-Offset", "X-Http-Method-Override"}
+	answerHeaders  = []string{"Upload-Length", "Upload-Offset"}
+)
+
+// hashHeaders is the SHA-256 of a line "Name: value" for each value of the headers
+// named, zero if there is none.
+func hashHeaders(h http.Header, names []string) study.Hash {
+	var lines []byte
+	for _, name := range names {
+		for _, value := range h.Values(name) {
+			lines = fmt.Appendf(lines, "%s: %s\n", name, value)
+		}
+	}
+	if lines == nil {
+		return study.Hash{}
+	}
+	return sha256.Sum256(lines)
+}
+
 // Empty is the hash of no body.
 var Empty = study.Hash(sha256.Sum256(nil))
 
@@ -52,8 +76,11 @@ type Request struct {
 	Method string     `json:"method"`
 	Target string     `json:"target"`
 	Body   study.Hash `json:"body"` // SHA-256
-	Nonce  []byte     `json:"nonce"`
-	Time   time.Time  `json:"time"` // UTC, by the party's clock, in milliseconds
+	// Headers is the hash of those headers that decide what a request does, zero if
+	// it has none of them.
+	Headers study.Hash `json:"headers,omitzero"`
+	Nonce   []byte     `json:"nonce"`
+	Time    time.Time  `json:"time"` // UTC, by the party's clock, in milliseconds
 	// Run names the server's process, drawn when it starts: a request that changes
 	// something must name the one that gets it, so that none from before a restart,
 	// whose nonces are forgotten, is taken again. A party learns it from any answer.
@@ -70,6 +97,9 @@ func NewRequest(id *study.Identity, analyst, hash study.Hash) *Request {
 		Body: Empty, Nonce: nonce, Time: time.Now().UTC().Truncate(time.Millisecond),
 	}
 }
+
+// Cover takes over the headers that are signed.
+func (r *Request) Cover(h http.Header) { r.Headers = hashHeaders(h, requestHeaders) }
 
 // Header signs the request and returns the header's value and the hash that an
 // answer must name.
@@ -132,7 +162,7 @@ func read(h http.Header, name string) ([]byte, error) {
 }
 
 // Matches compares what was signed with what arrived.
-func (r *Request) Matches(method, target string, analyst study.Hash) error {
+func (r *Request) Matches(method, target string, h http.Header, analyst study.Hash) error {
 	switch {
 	case r.Server != analyst:
 		return fmt.Errorf("the request was signed for the server of analyst %s, this is %s", r.Server.Short(), analyst.Short())
@@ -140,6 +170,8 @@ func (r *Request) Matches(method, target string, analyst study.Hash) error {
 		return fmt.Errorf("the request was signed as %.10q and arrived as %.10q", r.Method, method)
 	case r.Target != target:
 		return fmt.Errorf("the request was signed for another path or query than it arrived at; does a proxy between rewrite paths?")
+	case r.Headers != hashHeaders(h, requestHeaders):
+		return fmt.Errorf("the request was signed with other headers of %s than it arrived with; does a proxy between remove headers?", strings.Join(requestHeaders, ", "))
 	}
 	return nil
 }

@@ -29,8 +29,11 @@ func request(t testing.TB, party, analyst *study.Identity) (http.Header, study.H
 	t.Helper()
 	r := signed.NewRequest(party, analyst.Statement.Fingerprint(), study.Hash{1})
 	r.Method, r.Target = "GET", "/v1/x?a=b"
+	h := http.Header{"Upload-Offset": {"7"}, "Accept": {"anything"}}
+	r.Cover(h)
 	value, hash := r.Header(party)
-	return http.Header{signed.RequestHeader: {value}}, hash
+	h.Set(signed.RequestHeader, value)
+	return h, hash
 }
 
 func TestRequest(t *testing.T) {
@@ -41,18 +44,22 @@ func TestRequest(t *testing.T) {
 		t.Fatalf("ReadRequest: %v, hash %v, want %v", err, got, hash)
 	}
 	self := analyst.Statement.Fingerprint()
-	if err := errors.Join(r.Matches("GET", "/v1/x?a=b", self), r.Verify(north.Statement)); err != nil {
+	if err := errors.Join(r.Matches("GET", "/v1/x?a=b", h, self), r.Verify(north.Statement)); err != nil {
 		t.Fatal(err)
 	}
 	if skew := r.Skew(time.Now()); skew > time.Second || skew < -time.Minute {
 		t.Errorf("the skew of one clock is %v", skew)
 	}
 	for name, err := range map[string]error{
-		"method":  r.Matches("PUT", "/v1/x?a=b", self),
-		"path":    r.Matches("GET", "/v1/X?a=b", self),
-		"query":   r.Matches("GET", "/v1/x?a=c", self),
-		"server":  r.Matches("GET", "/v1/x?a=b", east.Statement.Fingerprint()),
-		"another": r.Verify(east.Statement),
+		"method":   r.Matches("PUT", "/v1/x?a=b", h, self),
+		"path":     r.Matches("GET", "/v1/X?a=b", h, self),
+		"query":    r.Matches("GET", "/v1/x?a=c", h, self),
+		"server":   r.Matches("GET", "/v1/x?a=b", h, east.Statement.Fingerprint()),
+		"offset":   r.Matches("GET", "/v1/x?a=b", http.Header{"Upload-Offset": {"8"}}, self),
+		"none":     r.Matches("GET", "/v1/x?a=b", http.Header{}, self),
+		"two":      r.Matches("GET", "/v1/x?a=b", http.Header{"Upload-Offset": {"7", "7"}}, self),
+		"method 2": r.Matches("GET", "/v1/x?a=b", http.Header{"Upload-Offset": {"7"}, "X-Http-Method-Override": {"DELETE"}}, self),
+		"another":  r.Verify(east.Statement),
 	} {
 		if err == nil {
 			t.Errorf("another %s is taken", name)
@@ -98,7 +105,7 @@ func TestReadRequest(t *testing.T) {
 func TestAnswer(t *testing.T) {
 	analyst, other := identity(t, study.RoleAnalyst, "A"), identity(t, study.RoleAnalyst, "B")
 	asked, body := study.Hash{1}, study.HashOf([]byte("body"))
-	h := http.Header{signed.AnswerHeader: {signed.NewAnswer(analyst, asked, 200, body, make([]byte, signed.RunSize))}}
+	h := http.Header{signed.AnswerHeader: {signed.NewAnswer(analyst, asked, 200, http.Header{"Upload-Offset": {"7"}}, body, make([]byte, signed.RunSize))}, "Upload-Offset": {"7"}}
 	a, err := signed.ReadAnswer(h, 200, asked, analyst.Statement)
 	if err != nil || a.Body != body {
 		t.Fatalf("ReadAnswer = %v, %v", a, err)
@@ -107,6 +114,9 @@ func TestAnswer(t *testing.T) {
 		"analyst": func() (*signed.Answer, error) { return signed.ReadAnswer(h, 200, asked, other.Statement) },
 		"request": func() (*signed.Answer, error) { return signed.ReadAnswer(h, 200, study.Hash{2}, analyst.Statement) },
 		"status":  func() (*signed.Answer, error) { return signed.ReadAnswer(h, 409, asked, analyst.Statement) },
+		"offset": func() (*signed.Answer, error) {
+			return signed.ReadAnswer(http.Header{signed.AnswerHeader: h[signed.AnswerHeader], "Upload-Offset": {"8"}}, 200, asked, analyst.Statement)
+		},
 		"twice": func() (*signed.Answer, error) {
 			v := h.Get(signed.AnswerHeader)
 			return signed.ReadAnswer(http.Header{signed.AnswerHeader: {v, v}}, 200, asked, analyst.Statement)
