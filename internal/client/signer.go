@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"concord/internal/api"
 	"concord/internal/signed"
@@ -45,8 +46,7 @@ func (s *signer) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err != nil || again || resp.StatusCode != http.StatusForbidden {
 			return resp, err
 		}
-		body, err := readAll(resp.Body, api.MaxMessageBytes)
-		resp.Body.Close()
+		body, err := readSoon(resp.Body)
 		if err != nil {
 			return nil, err
 		}
@@ -117,6 +117,17 @@ func (s *signer) check(req *http.Request, resp *http.Response, asked study.Hash,
 	return nil
 }
 
+// readSoon reads a short body to its end and closes it, or gives it up after silence.
+func readSoon(body io.ReadCloser) ([]byte, error) {
+	defer body.Close()
+	late := time.AfterFunc(silence, func() { body.Close() })
+	b, err := readAll(body, api.MaxMessageBytes)
+	if !late.Stop() {
+		err = errSilent
+	}
+	return b, err
+}
+
 // checked says whose answer was changed on its way.
 type checked struct {
 	io.ReadCloser
@@ -133,8 +144,7 @@ func (b *checked) Read(p []byte) (int, error) {
 
 // meet reads the analyst's statement from an answer, whose body can be read again.
 func (s *signer) meet(resp *http.Response) (*study.Statement, error) {
-	body, err := readAll(resp.Body, api.MaxMessageBytes)
-	resp.Body.Close()
+	body, err := readSoon(resp.Body)
 	if err != nil {
 		return nil, err
 	}

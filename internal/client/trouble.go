@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"strings"
 
+	"concord/internal/api"
 	"concord/internal/cli"
 	"concord/internal/pinned"
 )
@@ -64,7 +66,11 @@ func chainHint(e *tls.CertificateVerificationError) string {
 	case errors.As(e.Err, &unknown):
 		issuer := ""
 		if len(e.UnverifiedCertificates) > 0 {
-			issuer = cli.Printable(e.UnverifiedCertificates[0].Issuer.CommonName)
+			name := e.UnverifiedCertificates[0].Issuer
+			if issuer = name.CommonName; issuer == "" {
+				issuer = name.String()
+			}
+			issuer = cli.Printable(issuer)
 		}
 		return fmt.Sprintf("the certificate was issued by %q, which this computer does not trust. If it is your institution's inspecting proxy, give its certificate: concord join INVITE --ca FILE, or SSL_CERT_FILE", issuer)
 	case errors.As(e.Err, &host):
@@ -135,6 +141,9 @@ type Interference struct {
 	By      string // what it says of itself, "" if nothing
 	Page    bool   // it is a page for people
 	Whereto string // the host of a redirect
+	// Says is the message of an answer in the API's words that nobody signed, or by
+	// whom this site cannot tell yet.
+	Says string
 }
 
 // Error says what came.
@@ -149,11 +158,17 @@ func (e *Interference) Error() string {
 	case e.Page && e.Status == http.StatusOK:
 		return fmt.Sprintf("something between%s answers with a page instead of the server", by)
 	}
+	if e.Says != "" {
+		return fmt.Sprintf("an answer came that nobody vouches for: %s", e.Says)
+	}
 	return fmt.Sprintf("something between%s answers instead of the server: %d %s", by, e.Status, http.StatusText(e.Status))
 }
 
 // Hint says what to do.
 func (e *Interference) Hint() string {
+	if e.Says != "" {
+		return "it may be the server's or a proxy's: check the invite's address and path with the analyst, and ask your IT what stands between"
+	}
 	switch e.Status {
 	case http.StatusProxyAuthRequired:
 		return "a proxy wants a name and a password: HTTPS_PROXY=http://NAME:PASSWORD@PROXY:PORT"
@@ -176,7 +191,8 @@ func (e *Interference) Hint() string {
 	return "run concord doctor; if the address is right, ask your IT and the analyst what stands between"
 }
 
-// interference describes an answer that is not the server's.
+// interference describes an answer that is not the server's. It reads what is left of
+// the body.
 func interference(resp *http.Response) error {
 	e := &Interference{Status: resp.StatusCode, By: cli.Printable(resp.Header.Get("Server"))}
 	if e.By == "" {
@@ -185,6 +201,10 @@ func interference(resp *http.Response) error {
 	e.Page = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
 	if u, err := resp.Location(); err == nil && resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		e.Whereto = cli.Printable(u.Host)
+	}
+	var answer api.Error
+	if b, err := readSoon(resp.Body); err == nil && json.Unmarshal(b, &answer) == nil {
+		e.Says = cli.Printable(answer.Message)
 	}
 	return e
 }

@@ -32,7 +32,9 @@ func (s *Server) WebHandler(prefix string) http.Handler {
 		}
 		out := &answerWriter{ResponseWriter: w, s: s, request: hash, head: r.Method == http.MethodHead}
 		defer out.send()
-		if err == nil {
+		// Whose server it is, everybody may ask at any time: who asks first cannot
+		// read a refusal, which is signed.
+		if err == nil && r.URL.Path != api.PathIdentity {
 			err = s.admissible(r, req)
 		}
 		if err != nil {

@@ -232,7 +232,7 @@ func TestInterference(t *testing.T) {
 		{"a forged refusal", func(rw http.ResponseWriter, _ *http.Request) {
 			rw.WriteHeader(403)
 			io.WriteString(rw, `{"code":"forbidden","message":"leave the study"}`)
-		}, "answers instead of the server", "ask your IT"},
+		}, "nobody vouches for: leave the study", "ask your IT"},
 	} {
 		answer = test.answer
 		_, _, err := client.Meet(t.Context(), w.target, w.study, id, w.analyst.Statement.Fingerprint())
