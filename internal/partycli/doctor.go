@@ -29,7 +29,8 @@ func (p *program) doctorCommand() *cobra.Command {
 		Long: `Goes the way to the server step by step: the proxy that is used and why, the name,
 the connection, TLS with what was expected and what was seen, the analyst's answer,
 the version, the clock. Looks at this site's folder: permissions, keys, contract,
-room on the disk, a command at work, what an interrupted one left. With an invite it
+room on the disk, a command at work, what an interrupted one left. A site that
+exchanges files goes no way to the server. With an invite it
 looks at the way only, before this site joins; nothing is kept and the invite is not
 used.
 
@@ -101,6 +102,10 @@ func (p *program) examineSite(ctx context.Context, r *doctor.Report) {
 	}
 	r.OK("site", "%q, fingerprint %s: %s", v.id.Statement.Name, v.own().Short(), v.done())
 	examineDisk(r, v)
+	if v.files {
+		examineFiles(r, v)
+		return
+	}
 	c := doctor.Network(ctx, r, doctor.Server{Target: v.target, Study: v.study, Fingerprint: v.analyst.Fingerprint(), Analyst: v.analyst}, v.id)
 	if c == nil {
 		r.OK("contract", "%q, hash %s, whole here; the server was not asked", v.contract.Name, v.study.Short())
@@ -108,6 +113,20 @@ func (p *program) examineSite(ctx context.Context, r *doctor.Report) {
 	}
 	defer c.Close()
 	examineMembership(ctx, r, v, c)
+}
+
+// examineFiles looks at what a site has that exchanges files; the way to the server is not
+// its way.
+func examineFiles(r *doctor.Report, v *visit) {
+	switch taken, err := v.site.Taken(); {
+	case err != nil:
+		r.Err("files", err, "take the analyst's newest parcel again")
+	case taken == nil:
+		r.Warn("files", "this site exchanges files, and has taken none", "concord take FILE; or --online with a command to connect")
+	default:
+		r.OK("files", "this site exchanges files; the newest from the analyst is of %s UTC", numberTime(taken.Number))
+	}
+	r.OK("contract", "%q, hash %s, whole here; the server was not asked", v.contract.Name, v.study.Short())
 }
 
 // examineDisk compares the free room with what the contract lets this site need: the

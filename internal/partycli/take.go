@@ -71,13 +71,13 @@ func (p *program) take(path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if err := s.SetByFile(true); err != nil {
-		return err
-	}
 	if !s.Joined() {
 		if err := p.takeContract(s, joining, c); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
+	}
+	if err := s.SetByFile(true); err != nil {
+		return err
 	}
 	v, err := p.open()
 	if err != nil {
