@@ -35,7 +35,7 @@ var order = [][]string{
 	{"internal/api", "internal/parcel", "internal/pinned", "internal/signed", "internal/report", "internal/reviewpage"},
 	{"internal/cli"},
 	{"internal/store", "internal/client", "internal/site"},
-	{"internal/doctor", "internal/auditlog"},
+	{"internal/doctor", "internal/auditlog", "internal/analysis"},
 	{"internal/server", "internal/post"},
 	{"internal/partycli", "internal/analystcli"},
 	{"internal/demo", "internal/chaos"},

@@ -57,6 +57,8 @@ type Contract struct {
 	MaxRows int `json:"max_rows"`
 	// Admission says who lets in a party that comes after setup; nil for all members.
 	Admission *Admission `json:"admission,omitempty"`
+	// Auditors may get all that the analyst has.
+	Auditors []Auditor `json:"auditors,omitempty"`
 	// Expect is derived from the rest and shown before anybody agrees.
 	Expect Expect `json:"expect"`
 }

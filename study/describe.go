@@ -93,6 +93,16 @@ func Describe(c *Contract) string {
 		line("", "rows of which the basis leaves out less than %g of their length are dropped", c.Floors.Eps)
 	}
 	line("late parties", "%s", c.Admission.describe())
+	for i, a := range c.Auditors {
+		what := "auditors"
+		if i > 0 {
+			what = ""
+		}
+		line(what, "%q (%s)", a.Name, a.Fingerprint.Short())
+		if i == len(c.Auditors)-1 {
+			line("", "may get from the analyst ALL THAT IT HAS, contributions opened, to compute the results again")
+		}
+	}
 	steps := "join, setup, contribute, receive"
 	if c.Anchor.Pieces() {
 		steps = "join, setup, piece of the anchor, contribute, receive"

@@ -22,10 +22,11 @@ import (
 // Role says what a participant may hold (DESIGN: trust borders).
 type Role string
 
-// The two roles of a study.
+// The roles of a study. Auditors are in no roster: the contract names them.
 const (
 	RoleParty   Role = "party"
 	RoleAnalyst Role = "analyst"
+	RoleAuditor Role = "auditor"
 )
 
 // MaxStatementBytes bounds an encoded identity statement; a hybrid recipient
@@ -101,8 +102,8 @@ func DecodeStatement(b []byte) (*Statement, error) {
 	if err := decodeFormat(b, "identity statement", s, &s.Format); err != nil {
 		return nil, err
 	}
-	if s.Role != RoleParty && s.Role != RoleAnalyst {
-		return nil, fmt.Errorf("study: identity statement: role is %q, must be party or analyst", s.Role)
+	if s.Role != RoleParty && s.Role != RoleAnalyst && s.Role != RoleAuditor {
+		return nil, fmt.Errorf("study: identity statement: role is %q, must be party, analyst or auditor", s.Role)
 	}
 	if err := CheckName(s.Name); err != nil {
 		return nil, err

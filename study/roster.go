@@ -57,8 +57,12 @@ func newRoster(number int, members []*Statement, least, most int) (*Roster, erro
 	}
 	analysts := 0
 	for _, s := range r.Members {
-		if s.Role == RoleAnalyst {
+		switch s.Role {
+		case RoleAnalyst:
 			analysts++
+		case RoleParty:
+		default:
+			return nil, fmt.Errorf("study: %q is an %s, which no roster holds", s.Name, s.Role)
 		}
 	}
 	if parties := len(r.Members) - analysts; analysts != 1 || parties < least || parties > most {

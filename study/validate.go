@@ -63,6 +63,9 @@ func (c *Contract) Validate() error {
 	if err := c.validateAdmission(); err != nil {
 		return err
 	}
+	if err := c.validateAuditors(); err != nil {
+		return err
+	}
 	for _, size := range []struct {
 		what    string
 		n, most int64

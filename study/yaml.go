@@ -29,11 +29,16 @@ const maxYAMLBytes = 16 << 20
 //	metrics       roc_auc (two levels) and accuracy, or rmse and r2
 //	floors        rows max(10, dim + 1), per_class 3 (0 for numbers), people 10 with a subject
 //	max_rows      1000000
+//	auditors      none; each is statement: FILE, or name, fingerprint and recipient
 //	admission     members all, retrain false
 //
 // Errors name the line and column, the key, what it holds and what would be
 // right.
-func ParseYAML(b []byte) (*Contract, error) {
+func ParseYAML(b []byte) (*Contract, error) { return ParseYAMLWith(b, nil) }
+
+// ParseYAMLWith is ParseYAML for a file that names others, the statements of auditors:
+// read gives what is in them. With a nil read they are refused.
+func ParseYAMLWith(b []byte, read func(name string) ([]byte, error)) (*Contract, error) {
 	if len(b) > maxYAMLBytes {
 		return nil, fmt.Errorf("study: study.yaml has %d bytes, at most %d are read", len(b), maxYAMLBytes)
 	}
@@ -49,7 +54,7 @@ func ParseYAML(b []byte) (*Contract, error) {
 		Floors: Floors{Rows: unset, PerClass: unset, People: unset, Eps: unset},
 	}
 	c.MaxRows = unset
-	if err := c.fromYAML(root); err != nil {
+	if err := c.fromYAML(root, read); err != nil {
 		return nil, err
 	}
 	if err := c.someRanges(); err != nil {
@@ -62,7 +67,7 @@ func ParseYAML(b []byte) (*Contract, error) {
 	return c, nil
 }
 
-func (c *Contract) fromYAML(root *yamlNode) error {
+func (c *Contract) fromYAML(root *yamlNode, read func(name string) ([]byte, error)) error {
 	f, err := root.fields()
 	if err != nil {
 		return err
@@ -112,6 +117,7 @@ func (c *Contract) fromYAML(root *yamlNode) error {
 				s.get("people").integer(&c.Floors.People), s.get("eps").float(&c.Floors.Eps))
 		}),
 		f.get("max_rows").integer(&c.MaxRows),
+		f.get("auditors").list(c.auditorFromYAML(read)),
 		section(f.get("admission"), func(s *fields) error {
 			a := new(Admission)
 			err := errors.Join(a.membersFromYAML(s.get("members")), s.get("retrain").boolean(&a.Retrain))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,7 +76,12 @@ func (p *program) createStudy(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	c, err := study.ParseYAML(yaml)
+	c, err := study.ParseYAMLWith(yaml, func(name string) ([]byte, error) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(filepath.Dir(path), name)
+		}
+		return os.ReadFile(name)
+	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"concord/analyst"
 	"concord/bundle"
+	"concord/internal/analysis"
 	"concord/internal/api"
 	"concord/internal/npy"
 	"concord/internal/store"
@@ -179,27 +180,5 @@ func inspectMembers(c *study.Contract, found *analyst.Inspection) func(bundle.Me
 // readContribution opens a stored contribution, checks it against the contract
 // again and returns it.
 func (s *Server) readContribution(v *view, epoch study.Hash, party *study.Statement, file io.ReaderAt, size int64) (analyst.Contribution, error) {
-	out := analyst.Contribution{Party: party.Name}
-	r, err := bundle.Open(file, size, s.expectContribution(v, epoch, party), s.id.AgeIdentity())
-	if err != nil {
-		return out, err
-	}
-	out.Anchor = *r.Manifest.Anchor
-	c := v.contract
-	rows, l := c.MaxRows, c.Basis.Dim
-	if out.X, err = r.Matrix(study.MemberX, npy.Limits{Rows: rows, Cols: l, Bytes: bundle.DefaultBytes}); err != nil {
-		return out, err
-	}
-	if out.A, err = r.Matrix(study.MemberA, npy.Limits{Rows: c.Anchor.Rows, Cols: l}); err != nil {
-		return out, err
-	}
-	if c.Label.Type == "class" {
-		out.Labels, err = r.Ints(study.MemberY, npy.Limits{Rows: rows})
-	} else {
-		out.Values, err = r.Matrix(study.MemberY, npy.Limits{Rows: rows, Cols: 1})
-	}
-	if err != nil {
-		return out, err
-	}
-	return out, out.Check(c)
+	return analysis.Read(v.contract, party.Name, file, size, s.expectContribution(v, epoch, party), s.id.AgeIdentity())
 }

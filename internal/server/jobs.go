@@ -8,14 +8,13 @@ import (
 	"runtime/debug"
 	"time"
 
-	"concord/align"
 	"concord/analyst"
 	"concord/audit"
 	"concord/bundle"
+	"concord/internal/analysis"
 	"concord/internal/cli"
 	"concord/internal/store"
 	"concord/linalg"
-	"concord/onnx"
 	"concord/study"
 )
 
@@ -100,7 +99,7 @@ func (s *Server) runJob(ctx context.Context, hash study.Hash) (err error) {
 	}
 	started := time.Now()
 	results, err := s.train(ctx, v)
-	var untrainable *trainingError
+	var untrainable *analysis.Untrainable
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -117,10 +116,6 @@ func (s *Server) runJob(ctx context.Context, hash study.Hash) (err error) {
 	return nil
 }
 
-// trainingError is a failure that lies in the contributions, and would come
-// again.
-type trainingError struct{ error }
-
 // train reads all contributions in the roster's order and computes each party's
 // result.
 func (s *Server) train(ctx context.Context, v *view) ([][]bundle.Source, error) {
@@ -132,49 +127,7 @@ func (s *Server) train(ctx context.Context, v *view) ([][]bundle.Source, error) 
 			return nil, err
 		}
 	}
-	g, err := analyst.Align(v.contract, v.epoch, parts)
-	if err != nil {
-		return nil, &trainingError{err}
-	}
-	trained, err := analyst.Train(ctx, v.contract, v.epoch, parts, g)
-	if err != nil {
-		return nil, &trainingError{err}
-	}
-	outcome, err := trained.Outcome.Encode()
-	if err != nil {
-		return nil, err
-	}
-	if v.contract.Protocol == "nri" {
-		return answers(v.contract, trained, parts, g, outcome)
-	}
-	h, err := onnx.FromModel(trained.Model)
-	if err != nil {
-		return nil, &trainingError{err}
-	}
-	results := make([][]bundle.Source, len(parties))
-	for i := range parties {
-		results[i] = append(bundle.FromMatrix(study.MemberG, g.G[i]),
-			bundle.FromBytes(study.MemberModel, h.Encode()), bundle.FromBytes(study.MemberMetrics, outcome))
-	}
-	return results, nil
-}
-
-// answers are the results under nri: neither Gᵢ nor the model leaves.
-func answers(c *study.Contract, trained *analyst.Trained, parts []analyst.Contribution, g *align.Result, outcome []byte) ([][]bundle.Source, error) {
-	all, err := analyst.Answer(c, trained.Model, parts, g)
-	if err != nil {
-		return nil, &trainingError{err}
-	}
-	results := make([][]bundle.Source, len(all))
-	for i, a := range all {
-		if a.Scores != nil {
-			results[i] = bundle.FromMatrix(study.MemberAnswers, a.Scores)
-		} else {
-			results[i] = []bundle.Source{bundle.FromInts(study.MemberAnswers, a.Labels)}
-		}
-		results[i] = append(results[i], bundle.FromBytes(study.MemberMetrics, outcome))
-	}
-	return results, nil
+	return analysis.Results(ctx, v.contract, v.epoch, parts)
 }
 
 func (s *Server) storedContribution(v *view, party *study.Statement) (analyst.Contribution, error) {
