@@ -38,7 +38,7 @@ var order = [][]string{
 	{"internal/doctor", "internal/auditlog", "internal/analysis"},
 	{"internal/server", "internal/post"},
 	{"internal/partycli", "internal/analystcli"},
-	{"internal/demo", "internal/chaos"},
+	{"internal/load", "internal/demo", "internal/chaos"},
 	{"internal/labcli"},
 	{"cmd/concord", "cmd/concordd", "cmd/concord-lab"},
 }

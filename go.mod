@@ -5,6 +5,7 @@ go 1.26.0
 // Every direct dependency, and why.
 require (
 	filippo.io/age v1.3.2 // sealing to post-quantum recipients, random access while reading
+	github.com/dustin/go-humanize v1.1.0 // sizes that people write and read
 	github.com/ebitengine/purego v0.11.3 // OpenBLAS, MKL, Accelerate at run time without cgo
 	github.com/goccy/go-yaml v1.19.2 // study.yaml with positions; we read its syntax tree, not its values
 	github.com/parquet-go/parquet-go v0.32.0 // Parquet tables
@@ -35,7 +36,6 @@ require (
 	git.sr.ht/~sbinet/gg v0.7.0 // indirect
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/andybalholm/brotli v1.1.1 // indirect
-	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect

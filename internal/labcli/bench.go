@@ -33,9 +33,9 @@ const (
 func benchCommand(stdout io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure how long an alignment or a fit takes",
+		Short: "Measure how long an alignment, a fit or a server takes",
 	}
-	cmd.AddCommand(benchAlignCommand(stdout), benchLearnCommand(stdout))
+	cmd.AddCommand(benchAlignCommand(stdout), benchLearnCommand(stdout), benchServerCommand(stdout))
 	return cmd
 }
 

@@ -29,6 +29,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
   concord-lab align        change-of-basis matrices of NumPy files, by any method
   concord-lab bench align  how long one takes
   concord-lab bench learn  how long a learner takes on NumPy files
+  concord-lab bench server what many parties at once wait for
   concord-lab chaos        what kills, power cuts and bad lines do to a study
   concord-lab doctor       what computes on this machine
 

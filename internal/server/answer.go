@@ -165,17 +165,25 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 
 // alive returns a reader that gives a transfer time as long as bytes come.
 func alive(w http.ResponseWriter, body io.Reader) io.ReadCloser {
-	return &idleReader{body, http.NewResponseController(w)}
+	return &idleReader{r: body, c: http.NewResponseController(w)}
 }
 
 type idleReader struct {
-	r io.Reader
-	c *http.ResponseController
+	r   io.Reader
+	c   *http.ResponseController
+	set time.Time // when the deadline was last moved
 }
+
+// deadlineStep is how often a deadline is moved at most: moving it has its cost, and
+// seconds do not matter to it.
+const deadlineStep = time.Second
 
 func (r *idleReader) Read(p []byte) (int, error) {
 	// A connection that cannot take a deadline is a test's, in memory.
-	_ = r.c.SetReadDeadline(time.Now().Add(transferTimeout))
+	if now := time.Now(); now.Sub(r.set) > deadlineStep {
+		_ = r.c.SetReadDeadline(now.Add(transferTimeout))
+		r.set = now
+	}
 	return r.r.Read(p)
 }
 
@@ -183,15 +191,19 @@ func (r *idleReader) Close() error { return nil }
 
 // aliveWriter gives a transfer time as long as the client takes bytes.
 func aliveWriter(w http.ResponseWriter) io.Writer {
-	return &idleWriter{w, http.NewResponseController(w)}
+	return &idleWriter{w: w, c: http.NewResponseController(w)}
 }
 
 type idleWriter struct {
-	w io.Writer
-	c *http.ResponseController
+	w   io.Writer
+	c   *http.ResponseController
+	set time.Time
 }
 
 func (w *idleWriter) Write(p []byte) (int, error) {
-	_ = w.c.SetWriteDeadline(time.Now().Add(transferTimeout))
+	if now := time.Now(); now.Sub(w.set) > deadlineStep {
+		_ = w.c.SetWriteDeadline(now.Add(transferTimeout))
+		w.set = now
+	}
 	return w.w.Write(p)
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -32,7 +33,8 @@ func (s *Server) TakeBundle(ctx context.Context, hash, party study.Hash, r io.Re
 		return nil, err
 	}
 	defer done()
-	body := http.MaxBytesReader(nil, io.NopCloser(r), maxUpload(v.contract))
+	// The envelope is read byte by byte.
+	body := bufio.NewReaderSize(http.MaxBytesReader(nil, io.NopCloser(r), maxUpload(v.contract)), 64<<10)
 	env, line, err := bundle.ReadEnvelope(body)
 	if err != nil {
 		return nil, refused(err)

@@ -11,7 +11,7 @@ import (
 
 // Bundles lists what waits for a party, none before the roster is closed.
 func (s *Server) Bundles(ctx context.Context, hash, party study.Hash) ([]api.BundleInfo, error) {
-	stored, err := s.waiting(ctx, hash, party)
+	stored, err := s.waiting(ctx, hash, party, s.store.Waiting)
 	if err != nil {
 		return nil, err
 	}
@@ -22,15 +22,16 @@ func (s *Server) Bundles(ctx context.Context, hash, party study.Hash) ([]api.Bun
 	return list, nil
 }
 
-// waiting are the bundles for a party, sealed to any keys that it has had.
-func (s *Server) waiting(ctx context.Context, hash, party study.Hash) ([]store.Bundle, error) {
+// waiting are the bundles for a party, sealed to any keys that it has had, as find
+// finds them for one.
+func (s *Server) waiting(ctx context.Context, hash, party study.Hash, find func(ctx context.Context, hash, recipient study.Hash) ([]store.Bundle, error)) ([]store.Bundle, error) {
 	v, _, err := s.viewOf(ctx, hash, party)
 	if err != nil || v.chain == nil {
 		return nil, err
 	}
 	var out []store.Bundle
 	for _, name := range v.names(party) {
-		stored, err := s.store.Waiting(ctx, hash, name)
+		stored, err := find(ctx, hash, name)
 		if err != nil {
 			return nil, err
 		}
@@ -46,15 +47,15 @@ func (s *Server) waiting(ctx context.Context, hash, party study.Hash) ([]store.B
 // OpenBundle opens the file of a bundle that is for a party. store.ErrNotFound
 // says that there is none of that manifest, or that it is not for this party.
 func (s *Server) OpenBundle(ctx context.Context, hash, party, manifest study.Hash) (*os.File, int64, error) {
-	stored, err := s.waiting(ctx, hash, party)
+	stored, err := s.waiting(ctx, hash, party, func(ctx context.Context, hash, recipient study.Hash) ([]store.Bundle, error) {
+		return s.store.WaitingFor(ctx, hash, recipient, manifest)
+	})
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, b := range stored {
-		if b.Manifest == manifest {
-			file, err := s.store.OpenBundle(b)
-			return file, b.Size, err
-		}
+	if len(stored) == 0 {
+		return nil, 0, store.ErrNotFound
 	}
-	return nil, 0, store.ErrNotFound
+	file, err := s.store.OpenBundle(stored[0])
+	return file, stored[0].Size, err
 }

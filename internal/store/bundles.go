@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -158,12 +159,16 @@ func (s *Store) insert(tx *sql.Tx, b Bundle) (receipt []byte, err error) {
 	} else if added == 0 {
 		return scanReceipt(tx.QueryRow(receiptQuery, b.Study[:], b.Epoch[:], b.Sender[:], b.Kind, b.Round, b.slot()), b.Manifest)
 	}
-	for _, r := range b.Recipients {
-		_, err := tx.Exec(`INSERT INTO recipients (study, epoch, sender, kind, round, slot, recipient)
-			VALUES (?, ?, ?, ?, ?, ?, ?)`, b.Study[:], b.Epoch[:], b.Sender[:], b.Kind, b.Round, b.slot(), r[:])
-		if err != nil {
-			return nil, err
-		}
+	// One statement for all recipients: a setup bundle has hundreds.
+	recipients, err := json.Marshal(b.Recipients)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec(`INSERT INTO recipients (study, epoch, sender, kind, round, slot, recipient)
+		SELECT ?, ?, ?, ?, ?, ?, unhex(value) FROM json_each(?)`,
+		b.Study[:], b.Epoch[:], b.Sender[:], b.Kind, b.Round, b.slot(), string(recipients))
+	if err != nil {
+		return nil, err
 	}
 	return s.noteBundle(tx, b)
 }
@@ -256,7 +261,14 @@ func (s *Store) All(ctx context.Context, hash study.Hash) ([]Bundle, error) {
 func (s *Store) Waiting(ctx context.Context, hash study.Hash, recipient study.Hash) ([]Bundle, error) {
 	return query(ctx, s.db, `SELECT b.epoch, b.slot, b.sender, b.kind, b.round, b.manifest, b.file, b.size
 		FROM recipients r JOIN bundles b USING (study, epoch, sender, kind, round, slot)
-		WHERE b.study = ? AND r.recipient = ? ORDER BY b.kind, b.round, b.sender`, scanAny(hash), hash[:], recipient[:])
+		WHERE r.study = ? AND r.recipient = ? ORDER BY b.kind, b.round, b.sender`, scanAny(hash), hash[:], recipient[:])
+}
+
+// WaitingFor returns those of one manifest among the bundles that Waiting returns.
+func (s *Store) WaitingFor(ctx context.Context, hash, recipient, manifest study.Hash) ([]Bundle, error) {
+	return query(ctx, s.db, `SELECT b.epoch, b.slot, b.sender, b.kind, b.round, b.manifest, b.file, b.size
+		FROM bundles b JOIN recipients r USING (study, epoch, sender, kind, round, slot)
+		WHERE b.study = ? AND b.manifest = ? AND r.recipient = ?`, scanAny(hash), hash[:], manifest[:], recipient[:])
 }
 
 func scanAny(hash study.Hash) func(*sql.Rows) (Bundle, error) {

@@ -190,6 +190,10 @@ CREATE TABLE uploads (
 	expires INTEGER NOT NULL,             -- Unix time
 	PRIMARY KEY (study, epoch, sender, kind, round)
 ) STRICT;
+`, `
+-- With hundreds of parties a study has tens of thousands of recipients.
+CREATE INDEX recipients_by_recipient ON recipients (study, recipient);
+CREATE INDEX bundles_by_manifest ON bundles (study, manifest);
 `}
 
 // conflict is an ErrConflict that says what conflicts.
