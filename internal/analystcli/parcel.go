@@ -42,14 +42,23 @@ concordd give.`,
 }
 
 func (p *program) take(ctx context.Context, paths []string) error {
-	return p.atWork(ctx, func(ctx context.Context, srv *server.Server, due func() error) error {
+	return p.atWork(func(srv *server.Server) error {
 		var failed error
-		for _, path := range paths {
-			failed = errors.Join(failed, p.takeOne(ctx, srv, path))
+		err := p.undisturbed(ctx, func() error {
+			for _, path := range paths {
+				failed = errors.Join(failed, p.takeOne(ctx, srv, path))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		return errors.Join(failed, due())
+		return errors.Join(failed, p.due(ctx, srv))
 	})
 }
+
+// longRead is the size from which a parcel takes long enough to say that it is read.
+const longRead = 64 << 20
 
 // takeOne takes one parcel and says what came of it.
 func (p *program) takeOne(ctx context.Context, srv *server.Server, path string) error {
@@ -64,6 +73,9 @@ func (p *program) takeOne(ctx context.Context, srv *server.Server, path string) 
 	}
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is no file", path)
+	}
+	if info.Size() > longRead {
+		fmt.Fprintf(p.err, "concordd: reading %s, %d MB\n", path, info.Size()>>20)
 	}
 	t, err := srv.TakeParcel(ctx, f, info.Size())
 	if err != nil {
@@ -135,8 +147,8 @@ A site that only asks to be let in gets the contract.`,
 }
 
 func (p *program) give(ctx context.Context, prefix, to, out string) error {
-	return p.atWork(ctx, func(ctx context.Context, srv *server.Server, due func() error) error {
-		if err := due(); err != nil {
+	return p.atWork(func(srv *server.Server) error {
+		if err := p.due(ctx, srv); err != nil {
 			return err
 		}
 		s, err := pick(ctx, p.store, prefix)
@@ -232,43 +244,47 @@ func mayReplace(path string) error {
 	return nil
 }
 
-// atWork runs f with a server on the folder, beside concordd serve or without it. What
-// f writes to the store is not swept meanwhile. due aligns and trains what is due if
-// nobody serves; who serves does it otherwise.
-func (p *program) atWork(ctx context.Context, f func(ctx context.Context, srv *server.Server, due func() error) error) error {
-	fo, id, _, st, err := p.open()
+// atWork runs f with a server on the folder, beside concordd serve or without it.
+func (p *program) atWork(f func(*server.Server) error) error {
+	_, id, _, st, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer st.Close()
 	p.store = st
-	unlock, err := lockSoon(ctx, fo.path(takeLock))
+	return f(server.New(id, st, slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: slog.LevelWarn}))))
+}
+
+// undisturbed runs f, which brings files into the store, while nobody sweeps it.
+func (p *program) undisturbed(ctx context.Context, f func() error) error {
+	unlock, err := lockSoon(ctx, (&folder{p.dir}).path(takeLock))
 	if errors.Is(err, durable.ErrLocked) {
-		return cli.WithHint(fmt.Errorf("another concordd take or give is at work in %s", fo.dir), "wait for it to end")
+		return cli.WithHint(fmt.Errorf("another concordd take is at work in %s", p.dir), "wait for it to end")
 	}
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	log := slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	srv := server.New(id, st, log)
-	return f(ctx, srv, func() error {
-		unlock, err := durable.Lock(fo.path(serveLock))
-		if errors.Is(err, durable.ErrLocked) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		defer unlock()
-		return srv.RunDue(ctx)
-	})
+	return f()
+}
+
+// due aligns and trains what is due if nobody serves; who serves does it otherwise.
+func (p *program) due(ctx context.Context, srv *server.Server) error {
+	unlock, err := durable.Lock((&folder{p.dir}).path(serveLock))
+	if errors.Is(err, durable.ErrLocked) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return srv.RunDue(ctx)
 }
 
 // Locks of the analyst's folder.
 const (
 	serveLock = "serve.lock" // held by who serves, or trains
-	takeLock  = "take.lock"  // held by who takes or gives parcels, and while the store is swept
+	takeLock  = "take.lock"  // held by who takes parcels, and while the store is swept
 )
 
 // lockSoon waits for a lock that is held for moments only.

@@ -55,7 +55,7 @@ func (e *Unreachable) Hint() string {
 	case errors.Is(e.Cause, errStuck):
 		return "the link or a proxy stalls; repeat the command, nothing is lost"
 	}
-	return "check the address, the network and a firewall, and ask whether concordd serve is running; then repeat the command"
+	return "check the address, the network and a firewall, and ask whether concordd serve is running; then repeat the command. A site without a network brings files (concord give --help)"
 }
 
 func chainHint(e *tls.CertificateVerificationError) string {

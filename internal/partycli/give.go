@@ -213,7 +213,11 @@ func (p *program) writeParcel(path string, head parcel.Head, items []parcel.Sour
 	hybrid, _ := recipient.(*age.HybridRecipient)
 	var written *parcel.Head
 	err := durable.Write(path, parcelPerm, func(f *os.File) (err error) {
-		written, err = parcel.Write(f, head, items, id.SigningKey(), hybrid)
+		w := &watched{File: f, show: newTransfer(p.err).show}
+		for _, it := range items {
+			w.total += it.Bytes
+		}
+		written, err = parcel.Write(w, head, items, id.SigningKey(), hybrid)
 		return err
 	})
 	if err != nil {
@@ -221,6 +225,20 @@ func (p *program) writeParcel(path string, head parcel.Head, items []parcel.Sour
 	}
 	p.printf("wrote %s, %d bytes: %s\n", path, int64(len(written.Line()))+written.Size, strings.Join(what, ", "))
 	return nil
+}
+
+// watched shows how much of a file is written.
+type watched struct {
+	*os.File
+	show        func(what string, done, total int64)
+	done, total int64
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	n, err := w.File.Write(b)
+	w.done += int64(n)
+	w.show("written", w.done, max(w.total, w.done))
+	return n, err
 }
 
 // parcelPerm lets whoever carries the file read it: it is sealed.
