@@ -12,6 +12,7 @@ import (
 	"concord/privacy"
 	"concord/secret"
 	"concord/study"
+	"concord/table"
 )
 
 // Whom a finding speaks against: who would have to do what it measures.
@@ -308,10 +309,9 @@ func (r *Report) regenerate(b study.Basis, x secret.Matrix, z *mat.Dense, seed a
 	return nil
 }
 
-// columns says what single columns and labels give away by themselves: x are the raw
-// rows, labels their classes or nil.
-func (r *Report) columns(c *study.Contract, x secret.Matrix, labels []int) error {
-	columns, err := privacy.Columns(x.Reveal())
+// columns says what single columns and labels of t give away by themselves.
+func (r *Report) columns(c *study.Contract, t *table.Table) error {
+	columns, err := privacy.Columns(t.X().Reveal())
 	if err != nil {
 		return err
 	}
@@ -325,15 +325,59 @@ func (r *Report) columns(c *study.Contract, x secret.Matrix, labels []int) error
 		r.Findings = append(r.Findings, Finding{"unique-columns", againstColluders, float64(len(unique)),
 			"nearly every row has a value of its own in columns that look like identifiers or dates, not measurements: " + strings.Join(unique, ", "), true})
 	}
-	for _, cell := range privacy.RareCells(labels, rareLabel) {
-		r.Findings = append(r.Findings, Finding{"rare-label", againstReaders, float64(cell.Count),
-			fmt.Sprintf("of all rows only %d have the label %s, which leaves as it is: who knows who has it here knows their rows among %d", cell.Count, c.Label.Levels[cell.Key], cell.Count), true})
-	}
+	r.rareLabels(c, t)
 	return nil
 }
 
-// rareLabel is how many rows of one label are not rare.
-const rareLabel = 10
+const (
+	// rareLabel is how many people of one label are not rare.
+	rareLabel = 10
+	// warnUnique is the share of rows whose number nobody else has from which on a
+	// person is warned.
+	warnUnique = 0.1
+)
+
+// rareLabels says whom the labels, which leave as they are, single out: classes of few
+// people, and numbers that one row alone has.
+func (r *Report) rareLabels(c *study.Contract, t *table.Table) {
+	labels, people := t.Labels(), t.Persons()
+	if people == nil {
+		people = make([]int, t.Rows())
+		for i := range people {
+			people[i] = i
+		}
+	}
+	type member struct{ label, person int }
+	var members []member // each person once for each label
+	seen := map[member]bool{}
+	for i, k := range labels {
+		if m := (member{k, people[i]}); !seen[m] {
+			seen[m] = true
+			members = append(members, m)
+		}
+	}
+	of := make([]int, len(members))
+	for i, m := range members {
+		of[i] = m.label
+	}
+	for _, cell := range privacy.RareCells(of, rareLabel) {
+		r.Findings = append(r.Findings, Finding{"rare-label", againstReaders, float64(cell.Count),
+			fmt.Sprintf("of all %d people only %d have the label %s, which leaves as it is: who knows who has it here knows their rows among %d",
+				r.People, cell.Count, c.Label.Levels[cell.Key], r.Classes[cell.Key]), true})
+	}
+	values := t.Values()
+	if len(values) == 0 {
+		return
+	}
+	alone := 0
+	for _, cell := range privacy.RareCells(values, 2) {
+		alone += cell.Count
+	}
+	share := float64(alone) / float64(len(values))
+	r.Findings = append(r.Findings, Finding{"unique-label", againstReaders, share,
+		fmt.Sprintf("%.0f %% of the rows have a number in %s that no other row here has, and it leaves as it is: who knows that number of a person knows which shared row is theirs, in whatever order; rounding it before helps",
+			100*share, c.Label.Name), share > warnUnique})
+}
 
 func compare(a, b float64) int {
 	switch {

@@ -77,7 +77,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 			return nil, err
 		}
 	}
-	if err := report.columns(c, t.X(), t.Labels()); err != nil {
+	if err := report.columns(c, t); err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
 	err = measured{c, x.rows.Reveal(), x.people, z, f.Matrix().Reveal(), a.Reveal(), image, src}.attack(&report)
