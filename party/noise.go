@@ -17,7 +17,7 @@ import (
 // look at the rows, F has orthonormal columns, and replacing one row moves X̃ by 2·clip
 // at most: the Gaussian mechanism, for the features of one row (not its label, nor how
 // many rows there are).
-func (r *Report) addNoise(noise *study.Noise, x secret.Matrix, f *basis.Basis, floors Floors, src rand.Source) (*mat.Dense, error) {
+func (r *Report) addNoise(noise *study.Noise, x secret.Matrix, people []int, f *basis.Basis, floors Floors, src rand.Source) (*mat.Dense, error) {
 	sigma, err := noise.Deviation()
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
@@ -45,8 +45,24 @@ func (r *Report) addNoise(noise *study.Noise, x secret.Matrix, f *basis.Basis, f
 		finding.Text = fmt.Sprintf("noise of deviation %.3g is on every shared number: (%g, %g)-differential privacy for the features of one row, against everybody, "+
 			"colluders included; labels, their counts and the number of rows are not covered, and every further contribution of the same rows adds to it; "+
 			"%d of %d rows were longer than %g and cut to that", sigma, noise.Epsilon, noise.Delta, clipped, r.Rows, noise.Clip)
-		finding.Warn = 2*clipped > r.Rows || noise.Epsilon > 10
+		// The guarantee is a row's. For k rows of one person it is the k-fold composition's
+		// at best, that of neighbours k rows apart.
+		if most := mostRows(people); most > 1 {
+			finding.Text += fmt.Sprintf("; people here have up to %d rows, and for all rows of such a person epsilon is %g, not %g", most, float64(most)*noise.Epsilon, noise.Epsilon)
+		}
+		finding.Warn = 2*clipped > r.Rows || noise.Epsilon*float64(mostRows(people)) > 10
 	}
 	r.Findings = append(r.Findings, finding)
 	return z, nil
+}
+
+// mostRows is how many rows the person with most of them has; people is nil for a row a
+// person.
+func mostRows(people []int) int {
+	most, rows := 1, map[int]int{}
+	for _, who := range people {
+		rows[who]++
+		most = max(most, rows[who])
+	}
+	return most
 }

@@ -1,6 +1,7 @@
 package party_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -103,5 +104,27 @@ func TestNoiseAgainstFloor(t *testing.T) {
 	_, err := party.Prepare(c, tab, party.EffectiveFloors(c, &study.Policy{Eps: 0.01}), party.Agreed{Seed: seed(t)}, basis.NewSource())
 	if err == nil || !strings.Contains(err.Error(), "the site cannot have both") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestNoiseOfPeople: the guarantee is a row's, and the report says what it is for people
+// with several.
+func TestNoiseOfPeople(t *testing.T) {
+	c := noisy(t, "subject: who\nbasis: {kind: random, dim: 2}\nnoise: {epsilon: 8, delta: 0.001, clip: 2}\n")
+	var text strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(csv(60, rand.New(rand.NewPCG(1, 2)))), "\n") {
+		if i == 0 {
+			text.WriteString("who," + line + "\n")
+			continue
+		}
+		fmt.Fprintf(&text, "p%d,%s\n", i/3, line)
+	}
+	made, err := party.Prepare(c, read(t, c, text.String()), party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, basis.NewSource())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(made.Report.Findings, func(f party.Finding) bool { return f.Name == "noise" })
+	if f := made.Report.Findings[i]; !f.Warn || !strings.Contains(f.Text, "people here have up to 3 rows, and for all rows of such a person epsilon is 24, not 8") {
+		t.Errorf("%+v", f)
 	}
 }

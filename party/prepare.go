@@ -73,7 +73,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 	defer a.Erase()
 	z, image := f.Project(x.rows), f.Project(a)
 	if c.Noise != nil {
-		if z, err = report.addNoise(c.Noise, x.rows, f, floors, src); err != nil {
+		if z, err = report.addNoise(c.Noise, x.rows, x.people, f, floors, src); err != nil {
 			return nil, err
 		}
 	}
