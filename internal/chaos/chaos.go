@@ -41,16 +41,20 @@ type Options struct {
 
 // Report is what a run of plays found.
 type Report struct {
-	Plays, Hits, Repeated int
+	Plays    int `json:"studies"`
+	Hits     int `json:"hits"`
+	Repeated int `json:"typed_again"` // commands
 	// At counts the hits by the command or the operation of a disk that they hit.
-	At map[string]int
+	At map[string]int `json:"hit"`
 	// Left counts power cuts by what was left of the rest.
-	Left map[string]int
+	Left map[string]int `json:"left,omitempty"`
 	// Results and Models count those that are bit for bit what is expected, of so many;
 	// Farthest is how far the scores of any other model are.
-	Results, Models, Of int
-	Farthest            float64
-	Seconds             float64
+	Results  int     `json:"results_equal"`
+	Models   int     `json:"models_equal"`
+	Of       int     `json:"of"`
+	Farthest float64 `json:"farthest,omitempty"`
+	Seconds  float64 `json:"seconds"`
 }
 
 // Kills plays studies until N processes were killed with SIGKILL: commands of the

@@ -61,6 +61,7 @@ func all(t *testing.T, r *chaos.Report, n int) {
 
 // TestKills: kill -9 of server and parties at random moments loses nothing.
 func TestKills(t *testing.T) {
+	t.Parallel()
 	r, err := chaos.Kills(t.Context(), chaos.Options{Programs: programs(t), N: 12, Seed: 1, Dir: t.TempDir(), Say: t.Logf})
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +72,7 @@ func TestKills(t *testing.T) {
 // TestCuts: a power cut in any operation on any disk, with whatever is left of what was
 // not flushed, loses nothing that was acknowledged.
 func TestCuts(t *testing.T) {
+	t.Parallel()
 	r, err := chaos.Cuts(t.Context(), chaos.Options{Programs: programs(t), N: 12, Seed: 1, Dir: t.TempDir(), Say: t.Logf})
 	if err != nil {
 		t.Fatal(err)
@@ -81,6 +83,7 @@ func TestCuts(t *testing.T) {
 // TestLyingDisk: on disks that acknowledge flushes and keep nothing of them the same run
 // must fail: what it looks for, it finds.
 func TestLyingDisk(t *testing.T) {
+	t.Parallel()
 	_, err := chaos.Cuts(t.Context(), chaos.Options{Programs: programs(t), N: 40, Protocols: []string{"dc"}, Seed: 1, Dir: t.TempDir(), Lies: true, Say: t.Logf})
 	if err == nil {
 		t.Fatal("a study was played to its end on disks that keep nothing, and no check noticed")
@@ -91,6 +94,7 @@ func TestLyingDisk(t *testing.T) {
 // TestTrainings: aligning and training that a kill interrupts is done again, with the
 // same result.
 func TestTrainings(t *testing.T) {
+	t.Parallel()
 	r, err := chaos.Trainings(t.Context(), chaos.Options{Programs: programs(t), N: 3, Protocols: []string{"dc"}, Seed: 1, Dir: t.TempDir(), Say: t.Logf})
 	if err != nil {
 		t.Fatal(err)
@@ -101,6 +105,7 @@ func TestTrainings(t *testing.T) {
 // TestLink: a study completes over a line that delays, slows down, stalls, breaks and
 // goes down.
 func TestLink(t *testing.T) {
+	t.Parallel()
 	r, err := chaos.Links(t.Context(), chaos.Options{Programs: programs(t), N: 1, Seed: 1, Dir: t.TempDir(), Say: t.Logf}, false)
 	if err != nil {
 		t.Fatal(err)
@@ -111,6 +116,7 @@ func TestLink(t *testing.T) {
 // TestNamespaces: the same with the server in one network namespace, the parties in
 // another, and a cable between them that is pulled.
 func TestNamespaces(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Log("network namespaces are on Linux only; TestLink has the same line without them")
 		return
@@ -120,4 +126,18 @@ func TestNamespaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	all(t, r, 1)
+}
+
+// TestRequests: malformed requests of every kind leave the server serving, its memory
+// where it was, and a line in its log for each kind; the study around them goes on.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	a, err := chaos.Requests(t.Context(), chaos.Options{Programs: programs(t), N: 600, Seed: 1, Dir: t.TempDir(), Say: t.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Requests < 600 || len(a.Of) < 20 {
+		t.Errorf("%d requests of %d kinds were sent", a.Requests, len(a.Of))
+	}
+	t.Logf("%+v", *a)
 }

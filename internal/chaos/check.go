@@ -44,6 +44,17 @@ func (q *holder) check(f folder) error {
 	if err := q.noteReceipts(s); err != nil {
 		return err
 	}
+	id, err := s.Identity()
+	if err != nil {
+		return err
+	}
+	_, hash, err := s.Contract()
+	if err != nil {
+		return err
+	}
+	if err := q.checkLog(s, id, hash); err != nil {
+		return err
+	}
 	for _, promise := range []struct {
 		step string
 		keep func(*site.Site) error
@@ -186,6 +197,9 @@ func (q *holder) noteReceipts(s *site.Site) error {
 		}
 		q.play.mu.Lock()
 		q.play.receipts[r.Manifest] = true
+		if r.Heads != nil && r.Heads.Own != nil {
+			q.play.heads = append(q.play.heads, *r.Heads.Own)
+		}
 		q.play.mu.Unlock()
 		if kind == "contribution" {
 			if b, err := os.ReadFile(s.Path("ledger.jsonl")); err != nil || !strings.Contains(string(b), r.Manifest.String()) {
@@ -276,6 +290,9 @@ func (p *play) promises(ctx context.Context, st *store.Store, dir string) error 
 		return nil
 	}
 	hash := studies[0].Hash
+	if err := p.checkLog(ctx, st, dir, hash); err != nil {
+		return err
+	}
 	invites, err := st.Invites(ctx, hash)
 	if err != nil {
 		return err

@@ -66,6 +66,9 @@ func (p *play) finish(ctx context.Context) (Result, error) {
 	if err := onlyThese(filepath.Join(dir, "bundles"), e.files); err != nil {
 		return none, err
 	}
+	if err := onlyThese(filepath.Join(dir, "uploads"), nil); err != nil {
+		return none, err
+	}
 	var r Result
 	for i, q := range p.parties {
 		qdir := filepath.Join(tmp, fmt.Sprint("party-", i))

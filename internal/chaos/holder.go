@@ -36,6 +36,11 @@ func (q *holder) take(ctx context.Context, invite string) error {
 		if err := q.do(ctx, step[0], args...); err != nil {
 			return err
 		}
+		if step[0] == "sync" {
+			if err := q.play.meet(ctx); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

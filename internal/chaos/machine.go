@@ -50,6 +50,11 @@ func newMachine(name, dir string) *machine {
 
 // start starts a program as soon as there is power.
 func (m *machine) start(program string, env []string, args ...string) (*process, error) {
+	return m.startLogged("", program, env, args...)
+}
+
+// startLogged is start with standard error at the end of a file, unless it is "".
+func (m *machine) startLogged(log, program string, env []string, args ...string) (*process, error) {
 	for {
 		m.mu.Lock()
 		if m.failure != nil {
@@ -67,6 +72,14 @@ func (m *machine) start(program string, env []string, args ...string) (*process,
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errors
 	p.cmd.WaitDelay = time.Second
+	if log != "" {
+		f, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close() // the process has its own
+		p.cmd.Stderr = f
+	}
 	begin := m.begin
 	if begin == nil {
 		begin = (*exec.Cmd).Start

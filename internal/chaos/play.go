@@ -43,6 +43,13 @@ type play struct {
 	steps    map[string]time.Duration // what each took at most
 	// analystDone counts the analyst's commands that were acknowledged.
 	analystDone map[string]int
+	heads       []study.Head // of the analyst's audit log, that receipts carried
+	refused     string       // what that log says of refusals
+	invites     []string
+	server      *process      // that serves now
+	waiting     int           // parties that wait for between
+	met         chan struct{} // closed when it is over
+	metErr      error
 	took        time.Duration
 	interrupted atomic.Int64   // times that training was
 	operations  map[string]int // of each machine's last disk
@@ -60,6 +67,8 @@ type trouble struct {
 	// cut draws after how many operations on a machine's disk its power goes off; nil:
 	// ordinary disks. 0 means never again.
 	cut func(machine string) int
+	// between is called once, when all parties have done their setup.
+	between func(context.Context, *play) error
 	// line lies between the parties and the server; nil for a good one.
 	line *line
 	// training is how often the server is killed while it aligns and trains.
@@ -93,7 +102,7 @@ const patience = 3 * time.Minute
 
 // newPlay makes the machines in dir.
 func newPlay(programs Programs, protocol, dir string, rnd *rand.Rand, tr trouble) (*play, error) {
-	p := &play{programs: programs, protocol: protocol, dir: dir, rnd: rnd, trouble: tr, receipts: map[study.Hash]bool{}, steps: map[string]time.Duration{}, analystDone: map[string]int{}}
+	p := &play{programs: programs, protocol: protocol, dir: dir, rnd: rnd, trouble: tr, receipts: map[study.Hash]bool{}, steps: map[string]time.Duration{}, analystDone: map[string]int{}, met: make(chan struct{})}
 	if err := writeInputs(filepath.Join(dir, "inputs"), p.yaml()); err != nil {
 		return nil, err
 	}
@@ -164,6 +173,7 @@ func (p *play) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	p.invites = invites
 	serving, stopServer := context.WithCancel(ctx)
 	defer stopServer()
 	server := make(chan error, 1)
@@ -255,13 +265,53 @@ func (p *play) admit(ctx context.Context) error {
 	}
 }
 
+// logFile is where the server's log goes.
+func (p *play) logFile() string { return filepath.Join(p.dir, "serve.log") }
+
+// logTail is the end of the server's log.
+func (p *play) logTail() string {
+	b, err := os.ReadFile(p.logFile())
+	if err != nil {
+		return err.Error()
+	}
+	return string(b[max(0, len(b)-2000):])
+}
+
+// meet waits for all parties, and lets one of them call between.
+func (p *play) meet(ctx context.Context) error {
+	if p.trouble.between == nil {
+		return nil
+	}
+	p.mu.Lock()
+	p.waiting++
+	last := p.waiting == len(p.parties)
+	p.mu.Unlock()
+	if last {
+		p.metErr = p.trouble.between(ctx, p)
+		close(p.met)
+	}
+	select {
+	case <-p.met:
+		return p.metErr
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // serve keeps the server running until ctx ends, and ends it in order.
 func (p *play) serve(ctx context.Context) error {
 	for {
-		s, err := p.analyst.start(p.programs.Concordd, p.programs.Env, "--dir", filepath.Join(p.analyst.dir, analystDir), "serve")
+		args := []string{"--dir", filepath.Join(p.analyst.dir, analystDir), "serve"}
+		if p.trouble.between != nil {
+			args = append(args, "--verbose")
+		}
+		s, err := p.analyst.startLogged(p.logFile(), p.programs.Concordd, p.programs.Env, args...)
 		if err != nil {
 			return err
 		}
+		p.mu.Lock()
+		p.server = s
+		p.mu.Unlock()
 		var alarm <-chan time.Time
 		if p.trouble.server != nil {
 			if d := p.trouble.server(); d > 0 {
@@ -276,7 +326,7 @@ func (p *play) serve(ctx context.Context) error {
 				return nil // a power cut at the very end, or it had not begun to listen
 			}
 			if code := s.cmd.ProcessState.ExitCode(); code != cli.StatusDone {
-				return fmt.Errorf("the server ended with status %d:\n%s", code, s.errors.String())
+				return fmt.Errorf("the server ended with status %d:\n%s", code, p.logTail())
 			}
 			return nil
 		case <-alarm:
@@ -307,7 +357,7 @@ func (p *play) serve(ctx context.Context) error {
 			if p.analyst.forget(s) {
 				continue
 			}
-			return fmt.Errorf("the server ended by itself, with status %d:\n%s", s.cmd.ProcessState.ExitCode(), s.errors.String())
+			return fmt.Errorf("the server ended by itself, with status %d:\n%s", s.cmd.ProcessState.ExitCode(), p.logTail())
 		}
 	}
 }

@@ -125,10 +125,37 @@ func (o chaosOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 			printChaos(stdout, part.name, r)
 		}
 	}
+	var attack *chaos.Attack
+	if o.requests > 0 {
+		opt.N = o.requests
+		if attack, err = chaos.Requests(ctx, opt); err != nil {
+			return err
+		}
+		if !o.asJSON {
+			printAttack(stdout, attack)
+		}
+	}
 	if o.asJSON {
-		return json.NewEncoder(stdout).Encode(all)
+		return json.NewEncoder(stdout).Encode(struct {
+			Plays    map[string]*chaos.Report `json:"plays"`
+			Requests *chaos.Attack            `json:"requests,omitempty"`
+		}{all, attack})
 	}
 	return nil
+}
+
+// printAttack prints what malformed requests did.
+func printAttack(w io.Writer, a *chaos.Attack) {
+	const mb = 1 << 20
+	fmt.Fprintf(w, "requests:  %d malformed ones of %d kinds in %.0f s; the study around them completed\n", a.Requests, len(a.Of), a.Seconds)
+	fmt.Fprintf(w, "           the server's memory: %.0f MB before, %.0f MB after, never more than %.0f MB\n", float64(a.Before)/mb, float64(a.After)/mb, float64(a.Most)/mb)
+	fmt.Fprintf(w, "           its log: %d lines; every kind is explained; no internal error\n", a.Log)
+	fmt.Fprintf(w, "           the analyst's audit log: %s\n", a.Audit)
+	if a.Silent {
+		fmt.Fprintf(w, "           connections that fell silent in headers or body: all ended by the server\n")
+	}
+	fmt.Fprintf(w, "           kinds: %s\n", counted(a.Of))
+	fmt.Fprintf(w, "           answers: %s\n", counted(a.Answers))
 }
 
 // printChaos prints a report for people.

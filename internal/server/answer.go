@@ -88,6 +88,7 @@ func (s *Server) wrap(h handler) http.Handler {
 			log.Error("internal error", "error", p.cause)
 		} else {
 			log.Info("refused", "code", p.code, "reason", p.message)
+			s.refusals.add(r, p.code)
 		}
 		writeJSON(w, p.status, Explain(p), log)
 	})

@@ -67,6 +67,8 @@ type Server struct {
 	run    [signed.RunSize]byte // names this process in signed requests
 	nonces nonces
 
+	refusals refusals
+
 	// around goes around the API; for tests.
 	around func(http.Handler) http.Handler
 
@@ -130,8 +132,11 @@ func (s *Server) ServeFronts(ctx context.Context, fronts ...Front) error {
 				return fmt.Errorf("server: %w", err)
 			}
 		}
+		seen := &conns{log: s.log}
 		servers[i] = &http.Server{
-			Handler:           handler,
+			Handler:           seen.handler(handler),
+			ConnContext:       seen.context,
+			ConnState:         seen.state,
 			TLSConfig:         config,
 			ReadHeaderTimeout: headerTimeout,
 			IdleTimeout:       idleTimeout,
@@ -142,6 +147,7 @@ func (s *Server) ServeFronts(ctx context.Context, fronts ...Front) error {
 	var running sync.WaitGroup
 	running.Go(func() { s.runJobs(ctx) })
 	running.Go(func() { s.sweepUploads(ctx) })
+	running.Go(func() { s.noteRefusals(ctx) })
 	failed := make(chan error, len(fronts))
 	for i, srv := range servers {
 		running.Go(func() {
