@@ -100,13 +100,16 @@ func (s *Server) postJoin(w http.ResponseWriter, r *http.Request) error {
 	}
 	invite := study.HashOf(req.Secret)
 	if a := askerOf(r); a != nil {
-		if err := s.proved(a, hash, statement); err != nil {
+		if err := s.verified(a, hash, statement); err != nil {
 			return err
 		}
 		if len(req.Secret) > 0 {
 			return badRequest("the secret of an invite does not travel where a proxy may read it; ask for a new invite")
 		}
 		if invite, err = s.inviteOf(r.Context(), hash, req.Proof, req.Statement); err != nil {
+			return err
+		}
+		if err := s.fresh(a); err != nil {
 			return err
 		}
 	} else if key, err := clientKey(r); err != nil {

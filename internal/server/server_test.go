@@ -36,6 +36,7 @@ import (
 type world struct {
 	t        testing.TB
 	handler  http.Handler
+	front    *server.Server
 	seen     *answered
 	dir      string
 	address  string // of the pinned front
@@ -112,7 +113,7 @@ func (w *world) serve(address string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	srv := server.New(w.analyst, w.store, slog.New(slog.DiscardHandler))
 	srv.SetAround(observe(w.t, w.seen))
-	w.handler = srv.Handler()
+	w.handler, w.front = srv.Handler(), srv
 	done := make(chan error, 1)
 	go func() {
 		done <- srv.ServeFronts(ctx, server.Front{Listener: ln}, server.Front{Listener: webListener, Web: true, Prefix: "/trials"})

@@ -132,6 +132,14 @@ func (s *Server) signerAmong(ctx context.Context, a *asker, hash study.Hash, lef
 // proved makes sure that the party of a statement signed the request, and that it
 // was not taken before.
 func (s *Server) proved(a *asker, hash study.Hash, party *study.Statement) error {
+	if err := s.verified(a, hash, party); err != nil {
+		return err
+	}
+	return s.fresh(a)
+}
+
+// verified makes sure that the party of a statement signed the request for a study.
+func (s *Server) verified(a *asker, hash study.Hash, party *study.Statement) error {
 	if a.req == nil {
 		return &problem{http.StatusForbidden, api.CodeSignature, "the request is not signed", "an older concord, or a proxy that removes the header " + signed.RequestHeader + ", cannot take part in this way; run concord doctor", nil}
 	}
@@ -141,6 +149,12 @@ func (s *Server) proved(a *asker, hash study.Hash, party *study.Statement) error
 	if err := a.req.Verify(party); err != nil {
 		return unsigned(err)
 	}
+	return nil
+}
+
+// fresh makes sure that a request was not taken before. It is asked only for parties
+// and for who has an invite: what is remembered has bounds, and nobody else may fill it.
+func (s *Server) fresh(a *asker) error {
 	switch fresh, full := s.nonces.use(a.req.Party, a.req.Nonce, time.Now()); {
 	case full:
 		return &problem{http.StatusTooManyRequests, api.CodeSignature, "more signed requests came in the last minutes than the server remembers", "wait some minutes", nil}

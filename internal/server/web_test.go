@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/x509"
 	"errors"
 	"io"
@@ -137,6 +138,13 @@ func TestSecretUnseen(t *testing.T) {
 	status, answer := w.raw(t, thief, http.MethodPost, api.Path(api.PathJoin, w.study), stolen, nil)
 	if status != http.StatusForbidden || answer.Code != api.CodeForbidden {
 		t.Errorf("a thief with the proof: %d %+v", status, answer)
+	}
+	// Who has no invite fills no memory: the very same request gives the same answer.
+	nonce := make([]byte, 16)
+	for range 2 {
+		if _, answer := w.raw(t, thief, http.MethodPost, api.Path(api.PathJoin, w.study), stolen, func(r *signed.Request) { r.Nonce = nonce }); answer.Code != api.CodeForbidden {
+			t.Errorf("a thief again: %+v", answer)
+		}
 	}
 	secret := []byte(`{"secret":"` + string(b64(w.secrets[1])) + `","statement":"` + string(b64(thief.Statement.Encode())) + `"}`)
 	if status, answer = w.raw(t, thief, http.MethodPost, api.Path(api.PathJoin, w.study), secret, nil); status != http.StatusBadRequest {
@@ -479,6 +487,58 @@ func TestBufferingProxy(t *testing.T) {
 		proxy.ServeHTTP(rw, r)
 	}), "")
 	w.play(t)
+}
+
+// TestCompressingProxy: what is signed is what arrives after decompression.
+func TestCompressingProxy(t *testing.T) {
+	w := newWorld(t)
+	reverse := proxytest.Reverse(w.web, "")
+	compressed := 0
+	w.behind(t, authority(t, "Public CA"), http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		rec := httptest.NewRecorder()
+		reverse.ServeHTTP(rec, r)
+		for k, v := range rec.Header() {
+			rw.Header()[k] = v
+		}
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && rec.Body.Len() > 0 {
+			compressed++
+			rw.Header().Del("Content-Length")
+			rw.Header().Set("Content-Encoding", "gzip")
+			rw.WriteHeader(rec.Code)
+			z := gzip.NewWriter(rw)
+			z.Write(rec.Body.Bytes())
+			z.Close()
+			return
+		}
+		rw.WriteHeader(rec.Code)
+		rw.Write(rec.Body.Bytes())
+	}), "")
+	w.join()
+	if _, err := w.as(w.parties[0]).Status(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if compressed == 0 {
+		t.Error("nothing was compressed")
+	}
+}
+
+// BenchmarkStatus is a request on each front, the proxies' work left out.
+func BenchmarkStatus(b *testing.B) {
+	for _, name := range []string{"pinned", "webpki"} {
+		b.Run(name, func(b *testing.B) {
+			w := newWorld(b)
+			if name == "webpki" {
+				w.behind(b, authority(b, "Public CA"), proxytest.Reverse(w.web, ""), "")
+			}
+			w.join()
+			c := w.as(w.parties[0])
+			for b.Loop() {
+				if _, err := c.Status(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
 
 func hintOf(err error) string {
