@@ -15,6 +15,7 @@ const Format = 1
 const (
 	KindSetup        = "setup"        // party to parties: anchor entropy and masked sums
 	KindContribution = "contribution" // party to analyst: X̃ᵢ, Aᵢ, Yᵢ
+	KindAdmission    = "admission"    // member to a party that came after setup: the anchor's seed
 	KindResult       = "result"       // analyst to a party: Gᵢ and h, or anchor predictions
 )
 
@@ -36,7 +37,7 @@ type Header struct {
 	// Sender and Recipients are fingerprints; the recipients are sorted.
 	Sender     study.Hash   `json:"sender"`
 	Recipients []study.Hash `json:"recipients"`
-	// Kind is KindSetup, KindContribution or KindResult.
+	// Kind is KindSetup, KindContribution, KindAdmission or KindResult.
 	Kind string `json:"kind"`
 	// Round is 0 or more; Number is 1, and more for a replacement.
 	Round  int `json:"round"`
@@ -68,9 +69,9 @@ func (h *Header) check(what string) error {
 		}
 	}
 	switch h.Kind {
-	case KindSetup, KindContribution, KindResult:
+	case KindSetup, KindContribution, KindAdmission, KindResult:
 	default:
-		return refuse(ErrDamaged, "%s: kind is %q, must be %s, %s or %s", what, h.Kind, KindSetup, KindContribution, KindResult)
+		return refuse(ErrDamaged, "%s: kind is %q, must be %s, %s, %s or %s", what, h.Kind, KindSetup, KindContribution, KindAdmission, KindResult)
 	}
 	if h.Round < 0 || h.Round > maxCounter {
 		return refuse(ErrDamaged, "%s: round is %d, must be 0 to %d", what, h.Round, maxCounter)

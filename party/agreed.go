@@ -32,8 +32,8 @@ func (g Agreed) anchor(c *study.Contract) (secret.Matrix, error) {
 		}
 		return anchor.FromPublic(g.Seed, g.Public, c.Anchor.Rows)
 	case c.Anchor.Pieces():
-		if len(g.Pieces) != c.Parties {
-			return secret.Matrix{}, fmt.Errorf("party: %d pieces of the anchor, the contract has %d parties", len(g.Pieces), c.Parties)
+		if len(g.Pieces) < 2 {
+			return secret.Matrix{}, fmt.Errorf("party: %d pieces of the anchor; 2 parties at least give one", len(g.Pieces))
 		}
 		for i, p := range g.Pieces {
 			if _, m := p.Dims(); m != c.M() {
@@ -45,8 +45,9 @@ func (g Agreed) anchor(c *study.Contract) (secret.Matrix, error) {
 	return anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, g.Seed, c.M())
 }
 
-// id names what the anchor is made of, for the analyst to compare.
-func (g Agreed) id(c *study.Contract) study.Hash {
+// ID names what the anchor is made of, for the analyst, and for members who admit
+// another party, to compare.
+func (g Agreed) ID(c *study.Contract) study.Hash {
 	if c.Anchor.Pieces() {
 		return anchor.PiecesID(g.Seed, g.Pieces)
 	}

@@ -72,7 +72,7 @@ func TestPiece(t *testing.T) {
 			t.Errorf("%s: the anchor's image is %d × %d", kind, rows, l)
 		}
 		if _, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t), Pieces: pieces[:1]}, basis.NewSource()); err == nil ||
-			!strings.Contains(err.Error(), "1 pieces of the anchor, the contract has 2 parties") {
+			!strings.Contains(err.Error(), "1 pieces of the anchor; 2 parties at least give one") {
 			t.Errorf("%s: a missing piece: %v", kind, err)
 		}
 		narrow := []secret.Matrix{pieces[0], secret.NewMatrix(mat.NewDense(60, 3, nil))}

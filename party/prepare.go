@@ -101,7 +101,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 		A:      image,
 		Labels: x.labels,
 		Values: x.values,
-		Anchor: agreed.id(c),
+		Anchor: agreed.ID(c),
 		Report: report,
 	}
 	if c.Protocol != "nri" {

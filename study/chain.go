@@ -111,6 +111,32 @@ func (ch *Chain) Last(fingerprint Hash) *Statement {
 	return nil
 }
 
+// Everybody are all entries that there have been, the present ones first.
+func (ch *Chain) Everybody() []*Statement {
+	seen := map[Hash]bool{}
+	var out []*Statement
+	for i := len(ch.rosters) - 1; i >= 0; i-- {
+		for j, m := range ch.rosters[i].Members {
+			if f := ch.rosters[i].Fingerprint(j); !seen[f] {
+				seen[f] = true
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// Known returns the entry with exactly this fingerprint, whether or not it is still in
+// use; nil if there was none.
+func (ch *Chain) Known(fingerprint Hash) *Statement {
+	for _, r := range ch.rosters {
+		if m, err := r.Member(fingerprint); err == nil {
+			return m
+		}
+	}
+	return nil
+}
+
 // Late reports whether a participant came by an amendment, after setup.
 func (ch *Chain) Late(fingerprint Hash) bool {
 	return !ch.origins[fingerprint].IsZero() && ch.In(ch.Root(), fingerprint) == nil

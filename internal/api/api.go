@@ -17,7 +17,7 @@ import (
 // and confirmations in base64, MaxSetupBytes a setup bundle for as many.
 const (
 	MaxMessageBytes = 1 << 20
-	MaxRosterBytes  = (study.MaxParties + 1) * (study.MaxStatementBytes + study.MaxConfirmationBytes) * 4 / 3
+	MaxRosterBytes  = 4 * (study.MaxParties + 1) * (study.MaxStatementBytes + study.MaxConfirmationBytes) * 4 / 3
 	MaxSetupBytes   = 2 << 20 // without a piece of the anchor: see SetupBytes
 )
 
@@ -203,6 +203,12 @@ const (
 	CodeLocked     = "locked"      // another part of this upload is coming in
 	CodeInternal   = "internal"    // the server's own trouble; its log knows more
 )
+
+// AdmissionBytes bounds what a member seals to a party that comes after setup: the
+// anchor's seed, and where the anchor is made of pieces those of so many parties.
+func AdmissionBytes(c *study.Contract, parties int) int64 {
+	return MaxSetupBytes + int64(parties)*(SetupBytes(c)-MaxSetupBytes)
+}
 
 // SetupBytes bounds a setup bundle under a contract: MaxSetupBytes, and where the anchor
 // is made of pieces one of as many rows as the anchor has.

@@ -66,6 +66,7 @@ func (q *holder) check(f folder) error {
 		{"approve", q.keptApproval},
 		{"send", q.keptContribution},
 		{"receive", q.keptModel},
+		{"close", closed},
 	} {
 		if q.has(promise.step) {
 			if err := promise.keep(s); err != nil {
@@ -92,7 +93,7 @@ func (q *holder) keptJoin(s *site.Site) error {
 }
 
 func (q *holder) keptConfirmation(s *site.Site) error {
-	roster, _, err := s.Roster()
+	roster, _, err := s.Chain()
 	if err == nil && roster == nil {
 		err = errors.New("there is no confirmation")
 	}
@@ -103,7 +104,7 @@ func (q *holder) keptSetup(s *site.Site) error {
 	if !s.Sent("setup") {
 		return errors.New("there is no receipt for the setup bundle")
 	}
-	if q.has("receive") || s.Has(site.ModelFile) {
+	if q.has("close") || s.Closed() {
 		return nil // closed since
 	}
 	seed, ok, err := s.Seed()
@@ -156,10 +157,8 @@ func (q *holder) keptModel(s *site.Site) error {
 	if _, err := s.Model(); err != nil {
 		return err
 	}
-	if _, err := os.Stat(s.Path(site.MetricsFile)); err != nil {
-		return err
-	}
-	return closed(s)
+	_, err := os.Stat(s.Path(site.MetricsFile))
+	return err
 }
 
 // closed makes sure that nothing is left that undoes other parties' bases.

@@ -110,6 +110,14 @@ func (c *Client) Confirm(ctx context.Context, confirmation *study.Confirmation) 
 	return c.sendJSON(ctx, http.MethodPost, api.Path(api.PathConfirmations, c.study), confirmation.Encode(), api.MaxMessageBytes, nil)
 }
 
+// Amend hands over an amendment of the roster that this party has signed, and returns it
+// with the analyst's signature.
+func (c *Client) Amend(ctx context.Context, amendment []byte) (*api.AmendResponse, error) {
+	answer := new(api.AmendResponse)
+	err := c.sendJSON(ctx, http.MethodPost, api.Path(api.PathAmendments, c.study), amendment, study.MaxWithdrawalBytes*2, answer)
+	return answer, err
+}
+
 // ExchangeHeads gives the analyst this party's signed word on both audit logs, and
 // returns the analyst's.
 func (c *Client) ExchangeHeads(ctx context.Context, w *study.Witness) ([]byte, error) {

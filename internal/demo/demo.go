@@ -283,6 +283,9 @@ func (d *demo) visits(ctx context.Context, invites []string) error {
 	if err := d.untilDone(ctx, "receive"); err != nil {
 		return err
 	}
+	if err := d.everyParty(ctx, func(int) []string { return []string{"close"} }); err != nil {
+		return err
+	}
 	return d.everyParty(ctx, func(i int) []string {
 		return []string{"predict", filepath.Join(d.Dir, "new-patients.csv"), "--out", filepath.Join(d.party(i), "predictions.csv")}
 	})

@@ -49,6 +49,9 @@ func (v *visit) agreed() (party.Agreed, error) {
 // checkSeed derives the seed once more from the shares that all parties sealed and
 // signed: another seed in its place may be one that somebody outside knows.
 func (v *visit) checkSeed(seed anchor.Seed) error {
+	if v.late() {
+		return v.checkAdmission(seed)
+	}
 	m, _, err := v.loadDraft(bundle.KindSetup)
 	if err != nil {
 		return err
@@ -60,8 +63,8 @@ func (v *visit) checkSeed(seed anchor.Seed) error {
 	if err != nil {
 		return err
 	}
-	shares := []anchor.Share{{Key: v.id.Statement.SigningKey, Entropy: secret.NewBytes(own)}}
-	for _, s := range v.others() {
+	shares := []anchor.Share{{Key: v.statementIn(v.chain.Setup()).SigningKey, Entropy: secret.NewBytes(own)}}
+	for _, s := range v.othersIn(v.chain.Root()) {
 		r, closeFile, err := v.openInbox(bundle.KindSetup, s)
 		if err != nil {
 			return fmt.Errorf("the setup bundle of %q: %w", s.Name, err)
@@ -72,7 +75,7 @@ func (v *visit) checkSeed(seed anchor.Seed) error {
 		}
 		shares = append(shares, anchor.Share{Key: s.SigningKey, Entropy: secret.NewBytes(b)})
 	}
-	again, err := anchor.DeriveSeed(v.epoch, shares)
+	again, err := anchor.DeriveSeed(v.chain.Setup(), shares)
 	if err != nil {
 		return err
 	}
@@ -100,6 +103,9 @@ func (v *visit) publicRows(path string) (*mat.Dense, error) {
 
 // pieces are those of all parties, by their signing keys.
 func (v *visit) pieces() ([]secret.Matrix, error) {
+	if v.late() {
+		return v.admittedPieces()
+	}
 	type piece struct {
 		key  []byte
 		rows secret.Matrix
@@ -117,8 +123,8 @@ func (v *visit) pieces() ([]secret.Matrix, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this site's piece, of manifest %s: %w", own.Hash().Short(), err)
 	}
-	all := []piece{{v.id.Statement.SigningKey, secret.NewMatrix(rows)}}
-	for _, s := range v.others() {
+	all := []piece{{v.statementIn(v.chain.Setup()).SigningKey, secret.NewMatrix(rows)}}
+	for _, s := range v.othersIn(v.chain.Root()) {
 		r, closeFile, err := v.openInbox(bundle.KindSetup, s)
 		if err != nil {
 			return nil, fmt.Errorf("the piece of %q: %w", s.Name, err)

@@ -157,8 +157,9 @@ func (v *visit) auditLog() (*auditlog.Log, error) {
 		Study: v.study, Owner: v.own(), People: []*study.Statement{v.id.Statement, v.analyst},
 		Open: func() (io.ReadCloser, error) { return v.site.OpenAudit() },
 	}
-	if v.roster != nil {
-		l.People = append(l.People, v.roster.Members...)
+	if v.chain != nil {
+		l.Owner = v.chain.Origin(v.own()) // who began it, whatever keys it has now
+		l.People = append(l.People, v.chain.Everybody()...)
 	}
 	paths, err := filepath.Glob(v.site.Path("receipts", "*.json"))
 	if err != nil {
@@ -203,8 +204,10 @@ func (v *visit) bundleHeads(l *auditlog.Log) error {
 			}
 			return err
 		}
-		from, err := v.roster.Member(env.Sender)
-		if err == nil {
+		from := v.chain.Known(env.Sender)
+		if from == nil {
+			err = fmt.Errorf("%w: %s", study.ErrNotMember, env.Sender.Short())
+		} else {
 			err = env.Verify(from.SigningKey)
 		}
 		if err != nil {

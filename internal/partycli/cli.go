@@ -65,7 +65,7 @@ Every command can be repeated. Exit status: 0 done, 1 failed, 2 wrong usage,
 	root.AddCommand(
 		p.joinCommand(), p.approverCommand(), p.pieceCommand(), p.publicCommand(), p.rosterCommand(), p.syncCommand(), p.checkCommand(), p.prepareCommand(),
 		p.reviewCommand(), p.approveCommand(), p.sendCommand(), p.receiveCommand(), p.predictCommand(), p.statusCommand(),
-		p.giveCommand(), p.takeCommand(), p.doctorCommand(),
+		p.giveCommand(), p.takeCommand(), p.admitCommand(), p.rekeyCommand(), p.withdrawCommand(), p.closeCommand(), p.doctorCommand(),
 	)
 	root.AddCommand(p.auditCommand())
 	return root
@@ -89,9 +89,13 @@ type visit struct {
 	analyst  *study.Statement
 	target   client.Target
 	files    bool // this site exchanges files with the analyst and does not connect
-	// roster is nil until people here have confirmed it.
+	// chain leads from the roster that people here confirmed to the present one, roster,
+	// in its epoch. They are nil until somebody here has confirmed.
+	chain  *study.Chain
 	roster *study.Roster
 	epoch  study.Hash
+	// past are the keys that this site had before id.
+	past []*study.Identity
 }
 
 // site opens the folder.
@@ -132,21 +136,7 @@ func (p *program) open() (*visit, error) {
 		return nil, err
 	}
 	v.files = p.files || s.ByFile()
-	var confirmation *study.Confirmation
-	if v.roster, confirmation, err = s.Roster(); err != nil {
-		return nil, err
-	}
-	if v.roster != nil {
-		v.epoch = v.roster.Epoch(v.study)
-		// What people here confirmed is what this site's own key signed.
-		if confirmation.Party != v.own() {
-			return nil, fmt.Errorf("the roster in %s was not confirmed by this site", p.dir)
-		}
-		if v.analyst.Fingerprint() != v.roster.Analyst().Fingerprint() {
-			return nil, fmt.Errorf("%s names another analyst than the roster that people here confirmed", s.Path("analyst.json"))
-		}
-	}
-	return v, nil
+	return v, v.loadChain()
 }
 
 // target is how a site reaches its server.
@@ -176,7 +166,10 @@ func (p *program) change() (v *visit, unlock func(), err error) {
 	if unlock, err = s.Lock(); err != nil {
 		return nil, nil, err
 	}
-	if v, err = p.open(); err != nil {
+	if v, err = p.open(); err == nil {
+		err = v.finishRekey()
+	}
+	if err != nil {
 		unlock()
 		return nil, nil, err
 	}
@@ -189,7 +182,12 @@ func (p *program) changeConfirmed() (*visit, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := v.needRoster(); err != nil {
+	if v.site.Has(site.WithdrawnFile) {
+		err = cli.WithHint(errors.New("this site has withdrawn from the study"), "concord withdraw says again what was deleted and what remains")
+	} else {
+		err = v.needRoster()
+	}
+	if err != nil {
 		unlock()
 		return nil, nil, err
 	}
@@ -198,6 +196,9 @@ func (p *program) changeConfirmed() (*visit, func(), error) {
 
 // needRoster refuses to go on before people here have confirmed the roster.
 func (v *visit) needRoster() error {
+	if candidate, err := v.site.Candidate(); v.roster == nil && candidate != nil && err == nil {
+		return cli.WithHint(errors.New("the members have not confirmed this site yet, or it has not heard of it"), "run concord sync")
+	}
 	if v.roster == nil {
 		return cli.WithHint(errors.New("nobody here has confirmed the roster yet"),
 			"run concord roster, compare the phrase with the other parties, then concord roster confirm")
@@ -217,13 +218,5 @@ func (v *visit) dial() (post.Post, error) {
 // own is this site's fingerprint.
 func (v *visit) own() study.Hash { return v.id.Statement.Fingerprint() }
 
-// others are the other parties' statements.
-func (v *visit) others() []*study.Statement {
-	var out []*study.Statement
-	for _, s := range v.roster.Parties() {
-		if s.Fingerprint() != v.own() {
-			out = append(out, s)
-		}
-	}
-	return out
-}
+// others are the other parties' present statements.
+func (v *visit) others() []*study.Statement { return v.othersIn(v.roster) }

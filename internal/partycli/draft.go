@@ -165,22 +165,35 @@ func (v *visit) loadApproval(kind string, m *bundle.Manifest) (*bundle.Approval,
 	if err != nil {
 		return nil, err
 	}
-	return approval, approval.Verify(m.Hash(), v.id.Statement.Approver())
+	id, err := v.idIn(m.Epoch)
+	if err != nil {
+		return nil, err
+	}
+	return approval, approval.Verify(m.Hash(), id.Statement.Approver())
 }
 
 // sealDraft puts the sealed bundle into the outbox. From then on only that
 // file is sent, byte for byte, however often.
-func (v *visit) sealDraft(kind string, recipients []*study.Statement) error {
+func (v *visit) sealDraft(kind string) error {
 	m, sources, err := v.loadDraft(kind)
 	if err != nil {
 		return err
 	}
-	if m.Study != v.study || m.Epoch != v.epoch {
+	id, err := v.idIn(m.Epoch)
+	if m.Study != v.study || err != nil {
 		return cli.WithHint(fmt.Errorf("the prepared %s belongs to another contract or roster", kind), v.prepareAgain(kind))
 	}
 	approval, err := v.loadApproval(kind, m)
 	if err != nil {
 		return err
+	}
+	var recipients []*study.Statement
+	for _, r := range m.Recipients {
+		s, err := v.chain.At(m.Epoch).Member(r)
+		if err != nil {
+			return err
+		}
+		recipients = append(recipients, s)
 	}
 	keys, err := recipientKeys(recipients)
 	if err != nil {
@@ -196,8 +209,8 @@ func (v *visit) sealDraft(kind string, recipients []*study.Statement) error {
 	}
 	return durable.Write(v.site.Outbox(kind), draftPerm, func(f *os.File) error {
 		_, err := bundle.Seal(f, bundle.Sealing{
-			Manifest: m, Sources: sources, Approval: approval, Approver: v.id.Statement.Approver(), Heads: study.NewHeads(own, seen),
-		}, v.id.SigningKey(), keys...)
+			Manifest: m, Sources: sources, Approval: approval, Approver: id.Statement.Approver(), Heads: study.NewHeads(own, seen),
+		}, id.SigningKey(), keys...)
 		return err
 	})
 }
@@ -279,8 +292,8 @@ func (v *visit) receiptFor(kind string, receipt *study.Receipt) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return receipt.Manifest == env.Manifest && receipt.Ciphertext == env.Ciphertext && receipt.Sender == v.own() &&
-		receipt.Study == v.study && receipt.Epoch == v.epoch, nil
+	return receipt.Manifest == env.Manifest && receipt.Ciphertext == env.Ciphertext && receipt.Sender == env.Sender &&
+		receipt.Study == v.study && receipt.Epoch == env.Epoch, nil
 }
 
 // notOurs says that a file in the outbox is not what this site sealed.
@@ -309,7 +322,11 @@ func (v *visit) sealedHere(kind, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := env.Verify(v.id.Statement.SigningKey); err != nil {
+	id, err := v.idIn(env.Epoch)
+	if err != nil {
+		return fmt.Errorf("it belongs to another contract or roster: %w", err)
+	}
+	if err := env.Verify(id.Statement.SigningKey); err != nil {
 		return err
 	}
 	m, err := v.loadManifest(kind)
@@ -319,7 +336,7 @@ func (v *visit) sealedHere(kind, path string) error {
 	if env.Manifest != m.Hash() {
 		return fmt.Errorf("it was sealed from manifest %s, here is %s", env.Manifest.Short(), m.Hash().Short())
 	}
-	if env.Study != v.study || env.Epoch != v.epoch || env.Kind != kind {
+	if env.Study != v.study || env.Kind != kind {
 		return errors.New("it belongs to another contract or roster")
 	}
 	return env.CheckCiphertext(f)

@@ -146,17 +146,29 @@ func (p *program) giveJoin(s *site.Site, j *site.Joining, path string) error {
 // not sealed yet is sealed by the command whose decision it is; the share of the anchor
 // needs none after its approval.
 func (v *visit) toSay() (items []parcel.Source, what []string, err error) {
+	if candidate, err := v.site.Candidate(); err != nil {
+		return nil, nil, err
+	} else if candidate != nil && v.roster == nil {
+		items = append(items, parcel.FromBytes(parcel.KindConfirmation, candidate.Confirmation))
+		what = append(what, "the confirmation of this site's coming")
+	}
 	if v.roster != nil {
-		_, confirmation, err := v.site.Roster()
+		_, confirmation, err := v.site.Chain()
 		if err != nil {
 			return nil, nil, err
 		}
 		items = append(items, parcel.FromBytes(parcel.KindConfirmation, confirmation.Encode()))
 		what = append(what, "the confirmation of the roster")
+		if pending, err := v.site.Pending(); err != nil {
+			return nil, nil, err
+		} else if pending != nil && v.chain.At(pending.Epoch) == nil {
+			items = append(items, parcel.FromBytes(parcel.KindConfirmation, pending.Encode()))
+			what = append(what, "the confirmation of a party that comes after setup")
+		}
 		if err := v.sealShare(); err != nil {
 			return nil, nil, err
 		}
-		for _, kind := range []string{bundle.KindSetup, bundle.KindContribution} {
+		for _, kind := range []string{bundle.KindSetup, bundle.KindContribution, bundle.KindAdmission} {
 			path := v.site.Outbox(kind)
 			if v.site.Sent(kind) || !v.site.Has("outbox", kind+".bundle") {
 				continue
@@ -196,7 +208,7 @@ func (v *visit) toSay() (items []parcel.Source, what []string, err error) {
 // sealShare puts the approved share of the anchor into the outbox, once.
 func (v *visit) sealShare() error {
 	switch {
-	case v.site.Sent(bundle.KindSetup), v.site.Has("outbox", bundle.KindSetup+".bundle"), !v.site.Has(bundle.KindSetup):
+	case v.setupSent(), v.site.Has("outbox", bundle.KindSetup+".bundle"), !v.site.Has(bundle.KindSetup):
 		return nil
 	case v.contract.Anchor.Pieces():
 		if waits, err := v.pieceWaits(); err != nil || waits != "" {
@@ -204,7 +216,7 @@ func (v *visit) sealShare() error {
 		}
 		return v.sealPiece()
 	}
-	return v.sealDraft(bundle.KindSetup, v.others())
+	return v.sealDraft(bundle.KindSetup)
 }
 
 // writeParcel writes a parcel and says what is in it.

@@ -249,7 +249,7 @@ func (v *visit) loadPiece() (*bundle.Manifest, []bundle.Source, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, ok := m.Member(pieceMember + ".npy"); !ok || m.Epoch != v.epoch || m.Study != v.study {
+	if _, ok := m.Member(pieceMember + ".npy"); !ok || v.statementIn(m.Epoch) == nil || m.Study != v.study {
 		return nil, nil, cli.WithHint(errors.New("what is prepared is no piece of this study and roster"), "run concord piece prepare again")
 	}
 	return m, sources, nil
@@ -274,7 +274,7 @@ func (v *visit) pieceApproved(m *bundle.Manifest) (bool, error) {
 // pieceWaits says what a person has to do before this site's piece can leave; "" if it
 // is approved, holds and can be sealed, or was sealed already.
 func (v *visit) pieceWaits() (string, error) {
-	if v.site.Sent(bundle.KindSetup) || v.site.Has("outbox", bundle.KindSetup+".bundle") {
+	if v.setupSent() || v.site.Has("outbox", bundle.KindSetup+".bundle") {
 		return "", nil
 	}
 	if !v.site.Has(bundle.KindSetup) {
@@ -313,7 +313,7 @@ func (v *visit) sealPiece() error {
 	if err := v.spend(m); err != nil {
 		return err
 	}
-	return v.sealDraft(bundle.KindSetup, v.others())
+	return v.sealDraft(bundle.KindSetup)
 }
 
 // publicCommand keeps the study's public file.

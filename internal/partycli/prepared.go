@@ -77,12 +77,12 @@ func (v *visit) prepareAgain(kind string) string {
 }
 
 // mayGetIt are who may get a bundle of one kind: the analyst a contribution, the other
-// parties a piece of the anchor.
-func (v *visit) mayGetIt(kind string) []study.Hash {
+// parties, as they were in an epoch, a piece of the anchor.
+func (v *visit) mayGetIt(kind string, epoch study.Hash) []study.Hash {
 	if kind == bundle.KindContribution {
 		return []study.Hash{v.analyst.Fingerprint()}
 	}
-	return v.header(kind, v.others()).Recipients
+	return v.header(kind, v.othersIn(v.chain.At(epoch))).Recipients
 }
 
 // checkPrepared makes sure that manifest, report and source are those that prepare
@@ -99,8 +99,12 @@ func (v *visit) checkPrepared(kind string, m *bundle.Manifest) error {
 	if err != nil {
 		return err
 	}
+	id, err := v.idIn(m.Epoch)
+	if err != nil {
+		return again("the prepared %s belongs to another contract or roster", kind)
+	}
 	var w prepared
-	if json.Unmarshal(b, &w) != nil || study.Verify(v.id.Statement.SigningKey, signPrepared, w.signedPart(), w.Signature) != nil {
+	if json.Unmarshal(b, &w) != nil || study.Verify(id.Statement.SigningKey, signPrepared, w.signedPart(), w.Signature) != nil {
 		return again("%s was changed", path)
 	}
 	if w.Manifest != m.Hash() {
@@ -119,7 +123,7 @@ func (v *visit) checkPrepared(kind string, m *bundle.Manifest) error {
 			return again("%s was changed since it was prepared", path)
 		}
 	}
-	if m.Kind != kind || m.Study != v.study || m.Epoch != v.epoch || !slices.Equal(m.Recipients, v.mayGetIt(kind)) {
+	if m.Kind != kind || m.Study != v.study || !slices.Equal(m.Recipients, v.mayGetIt(kind, m.Epoch)) {
 		return again("the prepared %s belongs to another contract or roster", kind)
 	}
 	return nil

@@ -47,6 +47,9 @@ allow-listed operators, model.onnx. No foreign code runs here.`,
 				return err
 			}
 			defer c.Close()
+			if _, err := p.follow(cmd.Context(), v, c); err != nil {
+				return err
+			}
 			return p.fetchResult(cmd.Context(), v, c)
 		},
 	}, false)
@@ -164,10 +167,10 @@ func (p *program) accept(ctx context.Context, v *visit, r *bundle.Reader) error 
 	if err != nil {
 		return err
 	}
-	if err := v.close(model, metrics); err != nil {
+	if err := v.keep(model, metrics); err != nil {
 		return err
 	}
-	p.printf("received a model that %d rows of %d parties trained\n", outcome.Rows, c.Parties)
+	p.printf("received a model that %d rows of %d parties trained\n", outcome.Rows, len(v.roster.Parties()))
 	p.printOutcome(outcome)
 	p.printf("this site's model is %s; keep it here: it holds the secret basis\nnext: concord predict new.csv\n", v.site.Path(site.ModelFile))
 	return nil
@@ -221,10 +224,10 @@ func (p *program) learn(ctx context.Context, v *visit, r *bundle.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := v.close(model, metrics); err != nil {
+	if err := v.keep(model, metrics); err != nil {
 		return err
 	}
-	p.printf("received %s answers for the anchor's %d rows, of a model that %d rows of %d parties trained\n", c.Answers, c.Anchor.Rows, outcome.Rows, c.Parties)
+	p.printf("received %s answers for the anchor's %d rows, of a model that %d rows of %d parties trained\n", c.Answers, c.Anchor.Rows, outcome.Rows, len(v.roster.Parties()))
 	p.printOutcome(outcome)
 	if !fit.Good() {
 		p.printf("  note: the fit of this site's own model ended with status %s after %d iterations\n", fit.Status, fit.Iterations)
@@ -233,19 +236,17 @@ func (p *program) learn(ctx context.Context, v *visit, r *bundle.Reader) error {
 	return nil
 }
 
-// close stores the model and ends the study for this site.
-func (v *visit) close(model *onnx.Graph, metrics []byte) error {
+// keep stores the model. The anchor stays until the study is closed: it admits a party
+// that comes later, and under nri makes sense of new answers.
+func (v *visit) keep(model *onnx.Graph, metrics []byte) error {
 	raw := model.Encode()
 	_, err := v.note(audit.Event{
-		Kind: audit.Modelled, File: study.HashOf(raw), Note: fmt.Sprintf("a model of %d bytes; the anchor's seed and its shares are removed with it", len(raw)),
+		Kind: audit.Modelled, File: study.HashOf(raw), Note: fmt.Sprintf("a model of %d bytes", len(raw)),
 	})
 	if err != nil {
 		return err
 	}
-	if err := v.site.PutModel(raw, metrics); err != nil {
-		return err
-	}
-	return v.site.CloseSetup()
+	return v.site.PutModel(raw, metrics)
 }
 
 func readOutcome(r *bundle.Reader) ([]byte, *study.Outcome, error) {

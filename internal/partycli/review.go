@@ -128,7 +128,7 @@ func (v *visit) reviewed() (*bundle.Manifest, error) {
 func (p *program) printDraft(v *visit, m *bundle.Manifest) {
 	p.printf("%s of %q for study %q\n", m.Kind, v.id.Statement.Name, v.contract.Name)
 	for _, r := range m.Recipients {
-		if s, err := v.roster.Member(r); err == nil {
+		if s := v.chain.In(v.chain.At(m.Epoch), r); s != nil {
 			p.printf("  to %s %q (%s)\n", s.Role, s.Name, r.Short())
 		}
 	}

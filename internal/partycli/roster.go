@@ -11,7 +11,6 @@ import (
 	"concord/audit"
 	"concord/internal/api"
 	"concord/internal/cli"
-	"concord/internal/post"
 	"concord/study"
 )
 
@@ -44,24 +43,66 @@ letters of a word are enough.`,
 }
 
 func (p *program) showRoster(ctx context.Context) error {
-	v, err := p.open()
+	v, unlock, err := p.change()
 	if err != nil {
 		return err
 	}
-	roster := v.roster
-	if roster == nil {
-		if roster, err = v.fetchRoster(ctx); err != nil {
+	defer unlock()
+	c, err := v.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	answer, err := c.Roster(ctx)
+	if err != nil {
+		if v.roster != nil {
+			p.printf("as this site's folder has it:\n")
+			p.printConfirmed(v)
+		}
+		return err
+	}
+	switch {
+	case v.roster != nil && answer.Number > v.chain.Root().Number && !v.contributed():
+		// A new roster before setup was complete: people look at it as at the first.
+	case v.roster != nil:
+		if err := p.followAnswer(v, answer); err != nil {
 			return err
 		}
+		if add, err := v.pendingAdd(v.chain, answer); err != nil {
+			return err
+		} else if add != nil {
+			p.printAdd(v, add)
+			return nil
+		}
+		p.printConfirmed(v)
+		return nil
+	case v.namedIn(answer):
+		add, _, err := v.ownAdd(answer)
+		if err != nil {
+			return err
+		}
+		p.printAdd(v, add)
+		return nil
+	}
+	roster, err := v.newRoster(answer)
+	if err != nil {
+		return err
 	}
 	p.printRoster(v, roster)
 	p.printf("phrase: %s\n", strings.Join(study.Phrase(roster.Epoch(v.study)), " "))
-	if v.roster == nil {
-		p.printf("next: compare the phrase with the other parties by telephone, then concord roster confirm\n")
+	p.printf("next: compare the phrase with the other parties by telephone, then concord roster confirm\n")
+	return nil
+}
+
+// printConfirmed shows the present roster and how it came from what people confirmed.
+func (p *program) printConfirmed(v *visit) {
+	p.printRoster(v, v.roster)
+	p.printf("phrase: %s\n", strings.Join(study.Phrase(v.chain.Setup()), " "))
+	if n := len(v.chain.Steps()); n > 0 {
+		p.printf("confirmed here as roster %d; %d signed amendments since lead to this one, roster %d\n", v.chain.Root().Number, n, v.roster.Number)
 	} else {
 		p.printf("confirmed here\n")
 	}
-	return nil
 }
 
 func (p *program) printRoster(v *visit, roster *study.Roster) {
@@ -78,52 +119,25 @@ func (p *program) printRoster(v *visit, roster *study.Roster) {
 	}
 }
 
-// fetchRoster gets the closed roster from the server and checks what a program
-// can: the signatures, this site's own entry, the analyst of the invite. Whether
-// the names are right only people can tell.
-func (v *visit) fetchRoster(ctx context.Context) (*study.Roster, error) {
-	c, err := v.dial()
+// newRoster is the closed roster that the server offers, after what a program can check:
+// the signatures, this site's own entry, the analyst of the invite. Whether the names are
+// right only people can tell.
+func (v *visit) newRoster(answer api.Roster) (*study.Roster, error) {
+	if !answer.Closed {
+		return nil, &cli.Waiting{For: fmt.Sprintf("%d of %d parties to join%s", v.contract.Parties-(len(answer.Statements)-1), v.contract.Parties, asking(answer))}
+	}
+	roster, err := v.rosterOf(answer)
 	if err != nil {
 		return nil, err
 	}
-	defer c.Close()
-	roster, _, err := v.fetchRosterFrom(ctx, c)
-	return roster, err
-}
-
-func (v *visit) fetchRosterFrom(ctx context.Context, c post.Post) (*study.Roster, api.Roster, error) {
-	answer, err := c.Roster(ctx)
-	if err != nil {
-		return nil, answer, err
-	}
-	if !answer.Closed {
-		return nil, answer, &cli.Waiting{For: fmt.Sprintf("%d of %d parties to join%s", v.contract.Parties-(len(answer.Statements)-1), v.contract.Parties, asking(answer))}
-	}
-	if answer.Number != 1 {
-		return nil, answer, fmt.Errorf("the server's roster has number %d; this program knows the first roster of a study only", answer.Number)
-	}
-	var members []*study.Statement
-	for _, b := range answer.Statements {
-		m, err := study.DecodeStatement(b)
-		if err != nil {
-			return nil, answer, fmt.Errorf("the server's roster: %w", err)
-		}
-		members = append(members, m)
-	}
-	roster, err := study.NewRoster(v.contract, answer.Number, members)
-	if err != nil {
-		return nil, answer, fmt.Errorf("the server's roster: %w", err)
-	}
 	if _, err := roster.Member(v.own()); err != nil {
-		return nil, answer, cli.WithHint(errors.New("the server's roster does not hold this site's own identity"), "do not go on: tell the other parties and the analyst")
+		return nil, cli.WithHint(errors.New("the server's roster does not hold this site's own identity"), "do not go on: tell the other parties and the analyst")
 	}
-	if roster.Analyst().Fingerprint() != v.analyst.Fingerprint() {
-		return nil, answer, cli.WithHint(errors.New("the server's roster names another analyst than the invite"), "do not go on: tell the other parties and the analyst")
+	if len(answer.Amendments) > 0 {
+		return nil, cli.WithHint(fmt.Errorf("the server's roster %d has been amended %d times, and nobody here has confirmed it", answer.Number, len(answer.Amendments)),
+			"ask the analyst to remove this site, and join anew")
 	}
-	if err := v.checkAnalyst(roster, answer); err != nil {
-		return nil, answer, err
-	}
-	return roster, answer, nil
+	return roster, nil
 }
 
 // checkAnalyst makes sure that the analyst too has signed contract and roster.
@@ -162,30 +176,54 @@ func (p *program) confirmRoster(ctx context.Context, typed, keyFile string) erro
 		return err
 	}
 	defer unlock()
-	if v.roster != nil {
+	c, err := v.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	answer, err := c.Roster(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case v.roster != nil && answer.Number > v.chain.Root().Number && !v.contributed():
+		// A new roster before setup was complete.
+	case v.roster != nil:
+		if err := p.followAnswer(v, answer); err != nil {
+			return err
+		}
+		add, err := v.pendingAdd(v.chain, answer)
+		if err != nil {
+			return err
+		}
+		if add != nil {
+			return p.confirmAdd(ctx, v, c, add, typed)
+		}
 		p.printf("the roster was confirmed here already\n")
 		return v.sendConfirmation(ctx)
+	case v.namedIn(answer):
+		return p.confirmOwn(ctx, v, c, answer, typed)
 	}
 	key, err := v.approverKey(keyFile)
 	if err != nil {
 		return err
 	}
-	roster, err := v.fetchRoster(ctx)
+	roster, err := v.newRoster(answer)
 	if err != nil {
 		return err
 	}
 	epoch := roster.Epoch(v.study)
 	p.printRoster(v, roster)
-	if typed == "" {
-		p.printf("type the phrase as the other parties read it out: ")
-		if typed, err = p.in.ReadString('\n'); err != nil && typed == "" {
-			return cli.Usagef("no phrase was typed; type it when asked, or give it with --phrase")
+	if err := p.comparePhrase(epoch, typed); err != nil {
+		return err
+	}
+	if v.roster != nil {
+		if err := v.site.ResetSetup(); err != nil {
+			return err
 		}
+		p.printf("what was agreed under roster %d is forgotten: this site's share, the others', the anchor\n", v.chain.Root().Number)
 	}
-	if !study.SamePhrase(study.Phrase(epoch), typed) {
-		return cli.WithHint(errors.New("the phrase is not this roster's; nothing was confirmed"),
-			"if it was typed as the others read it out, they see another roster or contract: tell them, and the analyst")
-	}
+	v.chain = study.NewChain(v.contract, v.study, roster)
 	v.roster, v.epoch = roster, epoch
 	pieces := v.contract.Anchor.Pieces()
 	if !pieces { // a piece is approved by itself, later
@@ -193,8 +231,7 @@ func (p *program) confirmRoster(ctx context.Context, typed, keyFile string) erro
 			return err
 		}
 	}
-	err = v.noteOnce(audit.Event{Kind: audit.Confirmed, Epoch: epoch, Note: "people here compared the phrase, recognise every name and agree to the contract"})
-	if err != nil {
+	if err := v.noteOnce(audit.Event{Kind: audit.Confirmed, Epoch: epoch, Note: "people here compared the phrase, recognise every name and agree to the contract"}); err != nil {
 		return err
 	}
 	if err := v.site.PutRoster(roster, study.Confirm(v.id, v.study, epoch)); err != nil {
@@ -216,10 +253,26 @@ func (p *program) confirmRoster(ctx context.Context, typed, keyFile string) erro
 	return nil
 }
 
+// comparePhrase wants the phrase of an epoch, as the others read it out.
+func (p *program) comparePhrase(epoch study.Hash, typed string) error {
+	if typed == "" {
+		p.printf("type the phrase as the other parties read it out: ")
+		var err error
+		if typed, err = p.in.ReadString('\n'); err != nil && typed == "" {
+			return cli.Usagef("no phrase was typed; type it when asked, or give it with --phrase")
+		}
+	}
+	if !study.SamePhrase(study.Phrase(epoch), typed) {
+		return cli.WithHint(errors.New("the phrase is not this roster's; nothing was confirmed"),
+			"if it was typed as the others read it out, they see another roster or contract: tell them, and the analyst")
+	}
+	return nil
+}
+
 // sendConfirmation sends the stored confirmation; the server takes it any
 // number of times.
 func (v *visit) sendConfirmation(ctx context.Context) error {
-	_, confirmation, err := v.site.Roster()
+	_, confirmation, err := v.site.Chain()
 	if err != nil {
 		return err
 	}

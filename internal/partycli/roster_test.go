@@ -14,8 +14,8 @@ import (
 	"concord/study"
 )
 
-// TestRosterNumber: a server that once names another roster number than the
-// first cannot make a site confirm what it could not load again.
+// TestRosterNumber: people may confirm a later roster than the first, and a server that
+// goes back to an earlier one is refused from then on.
 func TestRosterNumber(t *testing.T) {
 	analyst, err := study.NewIdentity(study.RoleAnalyst, "Analyst", nil)
 	if err != nil {
@@ -84,11 +84,22 @@ func TestRosterNumber(t *testing.T) {
 	if status, out := concord("join", invite.Line(), "--name", "North"); status != 0 {
 		t.Fatalf("join: status %d\n%s", status, out)
 	}
-	if status, out := concord("roster", "confirm", "--phrase", "any"); status != 1 || !strings.Contains(out, "has number 2") {
-		t.Errorf("confirm of roster 2: status %d\n%s", status, out)
+	if status, out := concord("roster", "confirm", "--phrase", "any"); status != 1 || !strings.Contains(out, "nothing was confirmed") {
+		t.Errorf("confirm with another phrase: status %d\n%s", status, out)
+	}
+	_, out := concord("roster")
+	_, phrase, _ := strings.Cut(out, "phrase: ")
+	phrase, _, _ = strings.Cut(phrase, "\n")
+	if status, out := concord("roster", "confirm", "--phrase", phrase); status != 0 {
+		t.Fatalf("confirm of roster 2: status %d\n%s", status, out)
+	}
+	if status, out := concord("roster"); status != 0 || !strings.Contains(out, "confirmed here") {
+		t.Errorf("afterwards: status %d\n%s", status, out)
 	}
 	number = 1
-	if status, out := concord("roster"); status != 0 || !strings.Contains(out, "phrase: ") {
-		t.Errorf("afterwards the site is wedged: status %d\n%s", status, out)
+	for _, command := range [][]string{{"roster"}, {"sync"}, {"roster", "confirm", "--phrase", phrase}} {
+		if status, out := concord(command...); status != 1 || !strings.Contains(out, "the server serves roster 1, people here confirmed roster 2") {
+			t.Errorf("%v at a server that was set back: status %d\n%s", command, status, out)
+		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"concord/audit"
 	"concord/bundle"
 	"concord/internal/cli"
+	"concord/internal/client"
 	"concord/internal/durable"
 	"concord/internal/post"
-	"concord/study"
 )
 
 func (p *program) sendCommand() *cobra.Command {
@@ -40,6 +40,11 @@ func (p *program) sendCommand() *cobra.Command {
 				return err
 			}
 			defer c.Close()
+			// Where the server is out of reach the contribution is sealed all the same.
+			var away *client.Unreachable
+			if _, err := p.follow(cmd.Context(), v, c); err != nil && !errors.As(err, &away) {
+				return err
+			}
 			return p.sendContribution(cmd.Context(), v, c)
 		},
 	}, true)
@@ -60,7 +65,7 @@ func (p *program) sendContribution(ctx context.Context, v *visit, c post.Post) e
 		if err := v.spend(m); err != nil {
 			return err
 		}
-		if err := v.sealDraft(bundle.KindContribution, []*study.Statement{v.analyst}); err != nil {
+		if err := v.sealDraft(bundle.KindContribution); err != nil {
 			return err
 		}
 	}

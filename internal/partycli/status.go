@@ -79,7 +79,7 @@ func (v *visit) done() string {
 	}{
 		{true, "joined"},
 		{v.roster != nil, "roster confirmed"},
-		{v.site.Sent(bundle.KindSetup), "setup sent"},
+		{v.chain != nil && v.setupSent(), "setup sent"},
 		{v.site.HasSeed() || v.site.Has(site.ModelFile), "anchor agreed"},
 		{v.site.Has(bundle.KindContribution), "prepared"},
 		{v.site.Has(bundle.KindContribution, "leaves", approvalFile), "approved"},
@@ -100,16 +100,20 @@ func (v *visit) next(st api.Status) string {
 	switch {
 	case v.site.Has(site.ModelFile):
 		return "concord predict new.csv"
+	case v.site.Has(site.WithdrawnFile):
+		return ""
+	case v.roster == nil && v.site.Has("candidate.json"):
+		return "concord sync, when the members have confirmed this site"
 	case v.roster == nil && st.State != api.StateJoining:
 		return "concord roster, compare the phrase, then concord roster confirm"
 	case v.roster == nil:
 		return ""
-	case !v.site.Sent(bundle.KindSetup) && v.contract.Anchor.Pieces() && !v.waitsForParcel(bundle.KindSetup):
+	case !v.setupSent() && v.contract.Anchor.Pieces() && !v.waitsForParcel(bundle.KindSetup):
 		if waits, err := v.pieceWaits(); err == nil && waits != "" {
 			return waits
 		}
 		return "concord sync" // which says what does not hold
-	case !v.site.Sent(bundle.KindSetup) && !v.waitsForParcel(bundle.KindSetup):
+	case !v.setupSent() && !v.waitsForParcel(bundle.KindSetup):
 		return "concord sync"
 	case !v.site.HasSeed() && (st.State != api.StateConfirming && st.State != api.StateSetup || v.sharesTaken()):
 		return "concord sync"

@@ -1,11 +1,13 @@
 package partycli
 
 import (
+	"bufio"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -42,6 +44,9 @@ named and left to you.`,
 }
 
 func (p *program) sync(ctx context.Context) error {
+	if err := p.arrive(ctx); err != nil {
+		return err
+	}
 	v, unlock, err := p.changeConfirmed()
 	if err != nil {
 		return err
@@ -52,6 +57,13 @@ func (p *program) sync(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
+	answer, err := p.follow(ctx, v, c)
+	if err != nil {
+		return err
+	}
+	if err := p.tellPending(v, answer); err != nil {
+		return err
+	}
 	if v.site.Has(site.ModelFile) {
 		return p.fetchResult(ctx, v, c)
 	}
@@ -88,6 +100,25 @@ func (p *program) sync(ctx context.Context) error {
 	return nil
 }
 
+// arrive makes a member of a site that came after setup, when it has become one.
+func (p *program) arrive(ctx context.Context) error {
+	v, unlock, err := p.change()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if candidate, err := v.site.Candidate(); candidate == nil || v.roster != nil {
+		return err
+	}
+	c, err := v.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_, err = p.become(ctx, v, c)
+	return err
+}
+
 // draftSetup draws this site's share of the anchor seed and approves sending it
 // to the other parties; confirming the roster is the person's yes to that.
 func (p *program) draftSetup(v *visit, key ed25519.PrivateKey) error {
@@ -113,13 +144,13 @@ func (p *program) draftSetup(v *visit, key ed25519.PrivateKey) error {
 // isShare says whether a setup draft is a share of the seed for this roster, to the
 // other parties, and nothing else.
 func (v *visit) isShare(m *bundle.Manifest) bool {
-	return m.Kind == bundle.KindSetup && m.Study == v.study && m.Epoch == v.epoch && slices.Equal(m.Recipients, v.mayGetIt(bundle.KindSetup)) &&
+	return m.Kind == bundle.KindSetup && m.Study == v.study && m.Epoch == v.epoch && slices.Equal(m.Recipients, v.mayGetIt(bundle.KindSetup, m.Epoch)) &&
 		len(m.Members) == 1 && m.Members[0].Name == entropyMember && m.Members[0].Bytes == anchor.EntropySize
 }
 
 // setup sends this site's share and derives the seed once all shares are in.
 func (p *program) setup(ctx context.Context, v *visit, c post.Post) error {
-	if !v.site.Sent(bundle.KindSetup) {
+	if !v.setupSent() {
 		if err := v.sendConfirmation(ctx); err != nil {
 			return err
 		}
@@ -143,6 +174,9 @@ func (p *program) setup(ctx context.Context, v *visit, c post.Post) error {
 	if v.site.HasSeed() {
 		return nil
 	}
+	if v.late() {
+		return p.takeAdmission(ctx, v, c)
+	}
 	if err := p.checkConfirmations(ctx, v, c); err != nil {
 		return err
 	}
@@ -150,7 +184,7 @@ func (p *program) setup(ctx context.Context, v *visit, c post.Post) error {
 	if err != nil {
 		return err
 	}
-	seed, err := anchor.DeriveSeed(v.epoch, shares)
+	seed, err := anchor.DeriveSeed(v.chain.Setup(), shares)
 	if err != nil {
 		return err
 	}
@@ -168,34 +202,40 @@ func (p *program) setup(ctx context.Context, v *visit, c post.Post) error {
 // checkConfirmations makes sure that every other party confirmed this very
 // roster and contract.
 func (p *program) checkConfirmations(ctx context.Context, v *visit, c post.Post) error {
-	_, answer, err := v.fetchRosterFrom(ctx, c)
+	answer, err := p.follow(ctx, v, c)
 	if err != nil {
 		return err
 	}
-	if err := v.noteWitness(answer.Witness); err != nil {
+	missing, err := v.unconfirmed(v.chain.Root(), answer)
+	if err != nil {
 		return err
-	}
-	yes := map[study.Hash]bool{}
-	for _, b := range answer.Confirmations {
-		confirmation, err := study.DecodeConfirmation(b)
-		if err != nil {
-			return fmt.Errorf("the server's confirmations: %w", err)
-		}
-		if err := confirmation.Check(v.roster, v.study); err != nil {
-			return fmt.Errorf("the server's confirmations: %w", err)
-		}
-		yes[confirmation.Party] = true
-	}
-	var missing []string
-	for _, s := range v.others() {
-		if !yes[s.Fingerprint()] {
-			missing = append(missing, s.Name)
-		}
 	}
 	if missing != nil {
 		return &cli.Waiting{For: strings.Join(missing, ", ") + " to confirm the roster"}
 	}
 	return nil
+}
+
+// unconfirmed names the other parties of the roster that people confirm whose
+// confirmation the server does not have. One of another roster or contract is an error.
+func (v *visit) unconfirmed(root *study.Roster, answer api.Roster) (missing []string, err error) {
+	confirmations, err := site.Confirmations(answer.Confirmations)
+	if err != nil {
+		return nil, fmt.Errorf("the server's confirmations: %w", err)
+	}
+	yes := map[study.Hash]bool{}
+	for _, c := range confirmations {
+		if err := c.Check(root, v.study); err != nil {
+			return nil, cli.WithHint(fmt.Errorf("the server's confirmations: %w", err), "do not go on: tell the other parties and the analyst")
+		}
+		yes[c.Party] = true
+	}
+	for _, s := range root.Parties() {
+		if f := s.Fingerprint(); !yes[f] && f != v.own() && (v.chain == nil || !v.chain.Same(f, v.own())) {
+			missing = append(missing, s.Name)
+		}
+	}
+	return missing, nil
 }
 
 // collectShares fetches and opens every other party's setup bundle.
@@ -207,15 +247,15 @@ func (p *program) collectShares(ctx context.Context, v *visit, c post.Post) ([]a
 	if err != nil {
 		return nil, err
 	}
-	shares := []anchor.Share{{Key: v.id.Statement.SigningKey, Entropy: secret.NewBytes(own)}}
+	shares := []anchor.Share{{Key: v.statementIn(v.chain.Setup()).SigningKey, Entropy: secret.NewBytes(own)}}
 	waiting, err := c.Bundles(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var missing []string
-	for _, s := range v.others() {
+	for _, s := range v.othersIn(v.chain.Root()) {
 		i := slices.IndexFunc(waiting, func(b api.BundleInfo) bool {
-			return b.Kind == bundle.KindSetup && b.Sender == s.Fingerprint()
+			return b.Kind == bundle.KindSetup && v.chain.Same(b.Sender, s.Fingerprint())
 		})
 		if i < 0 {
 			missing = append(missing, s.Name)
@@ -288,20 +328,20 @@ func (v *visit) openInbox(kind string, from *study.Statement) (*bundle.Reader, f
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
-	r, err := bundle.Open(f, st.Size(), bundle.Expect{
-		Study:     v.study,
-		Epoch:     v.epoch,
-		Kind:      kind,
-		Sender:    from.Fingerprint(),
-		SenderKey: from.SigningKey,
-		Approver:  from.Approver(),
-		Recipient: v.own(),
-	}, v.id.AgeIdentity())
+	env, _, err := bundle.ReadEnvelope(bufio.NewReader(io.NewSectionReader(f, 0, st.Size())))
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
-	if r.Manifest.Round != 0 || r.Manifest.Number != 1 {
-		return nil, nil, errors.Join(fmt.Errorf("the bundle is of round %d, number %d; this study has round 0, number 1", r.Manifest.Round, r.Manifest.Number), f.Close())
+	want, id, err := v.expect(kind, from.Fingerprint(), env)
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	r, err := bundle.Open(f, st.Size(), want, id.AgeIdentity())
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	if r.Manifest.Round != 0 && kind != bundle.KindResult || r.Manifest.Number != 1 {
+		return nil, nil, errors.Join(fmt.Errorf("the bundle is of round %d, number %d; a %s has round 0, number 1", r.Manifest.Round, r.Manifest.Number, kind), f.Close())
 	}
 	return r, f.Close, nil
 }

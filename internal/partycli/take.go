@@ -252,7 +252,7 @@ func (p *program) takeReceipt(v *visit, c *parcel.Parcel, i int) error {
 	if err != nil {
 		return err
 	}
-	for _, kind := range []string{bundle.KindSetup, bundle.KindContribution} {
+	for _, kind := range []string{bundle.KindSetup, bundle.KindContribution, bundle.KindAdmission} {
 		if v.site.Sent(kind) || !v.site.Has("outbox", kind+".bundle") {
 			continue
 		}
@@ -261,7 +261,14 @@ func (p *program) takeReceipt(v *visit, c *parcel.Parcel, i int) error {
 			return err
 		case matches:
 			p.printf("  the analyst has this site's %s bundle\n", kind)
-			return v.putReceipt(kind, receipt)
+			if err := v.putReceipt(kind, receipt); err != nil || kind != bundle.KindAdmission {
+				return err
+			}
+			m, err := v.loadManifest(kind)
+			if err != nil {
+				return err
+			}
+			return v.closeAdmission(v.site.Path("receipts", kind+"-"+v.chain.Origin(m.Recipients[0]).String()+".json"))
 		}
 	}
 	return nil // of a bundle whose receipt is here already
@@ -275,14 +282,18 @@ func (v *visit) takeBundle(news *site.Taken, c *parcel.Parcel, i int) error {
 	if err != nil {
 		return err
 	}
-	most := max(maxResultBytes(v.contract), api.SetupBytes(v.contract))
+	parties := v.contract.Parties
+	if v.chain != nil {
+		parties = len(v.chain.Root().Members)
+	}
+	most := max(maxResultBytes(v.contract), api.AdmissionBytes(v.contract, parties))
 	if size > most {
 		return fmt.Errorf("the parcel's %s bundle has %d bytes, at most %d are taken in this study", env.Kind, size, most)
 	}
-	if !slices.Contains(env.Recipients, v.own()) || env.Study != v.study {
+	if !slices.ContainsFunc(env.Recipients, v.mine) || env.Study != v.study {
 		return fmt.Errorf("the parcel's %s bundle is for somebody else", env.Kind)
 	}
-	if env.Kind == bundle.KindSetup && v.site.Has(site.ModelFile) {
+	if env.Kind == bundle.KindSetup && v.site.Closed() {
 		return nil // the study has ended here, and shares of the anchor are gone
 	}
 	if slices.ContainsFunc(news.Bundles, func(b api.BundleInfo) bool { return b.Manifest == env.Manifest }) {

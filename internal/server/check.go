@@ -25,7 +25,7 @@ const envelopeRoom = 4 << 20
 // maxUpload is the most bytes that a bundle under this contract can have.
 func maxUpload(c *study.Contract) int64 {
 	contribution := c.Expect.UpBytes + int64(c.MaxRows)*c.Expect.UpBytesPerRow
-	return max(contribution+contribution/64, api.SetupBytes(c)) + envelopeRoom
+	return max(contribution+contribution/64, api.AdmissionBytes(c, c.Parties)) + envelopeRoom
 }
 
 // checkEnvelope judges a bundle by its line: signed by this party, for this
@@ -54,17 +54,23 @@ func checkEnvelope(v *view, party *study.Statement, env *bundle.Envelope) (store
 	if err := v.chain.CheckEpoch(env.Epoch); err != nil {
 		return none, refused(fmt.Errorf("the bundle: %w", err))
 	}
+	var slot study.Hash
 	switch env.Kind {
 	case bundle.KindSetup:
 		if err := checkSetup(v, env); err != nil {
 			return none, err
 		}
 	case bundle.KindContribution:
+	case bundle.KindAdmission:
+		if err := checkAdmission(v, env); err != nil {
+			return none, err
+		}
+		slot = v.chain.Origin(env.Recipients[0])
 	default:
-		return none, refused(fmt.Errorf("parties send bundles of kind setup and contribution, not %q", env.Kind))
+		return none, refused(fmt.Errorf("parties send bundles of kind setup, contribution and admission, not %q", env.Kind))
 	}
 	return store.Bundle{
-		Study: v.hash, Epoch: env.Epoch, Sender: env.Sender, Kind: env.Kind, Round: env.Round,
+		Slot: slot, Study: v.hash, Epoch: env.Epoch, Sender: env.Sender, Kind: env.Kind, Round: env.Round,
 		Recipients: env.Recipients, Manifest: env.Manifest, File: study.HashOf(env.Line()),
 	}, nil
 }
@@ -73,7 +79,7 @@ func checkEnvelope(v *view, party *study.Statement, env *bundle.Envelope) (store
 // contribution, which is sealed to the analyst, all of it. ciphertext is the
 // payload's SHA-256 as it came in. Memory does not grow with the bundle.
 func (s *Server) checkBundle(v *view, party *study.Statement, env *bundle.Envelope, file *os.File, size int64, ciphertext study.Hash) error {
-	if env.Kind == bundle.KindSetup {
+	if env.Kind != bundle.KindContribution { // the server cannot read it
 		if payload := size - int64(len(env.Line())); payload != env.Size || ciphertext != env.Ciphertext {
 			return refused(fmt.Errorf("the payload has %d bytes with SHA-256 %s, the envelope says %d with %s",
 				payload, ciphertext.Short(), env.Size, env.Ciphertext.Short()))
@@ -111,6 +117,19 @@ func checkSetup(v *view, env *bundle.Envelope) error {
 		if m.Role != study.RoleParty || r == env.Sender {
 			return refused(fmt.Errorf("the setup bundle is for %q, must be for the other parties only", m.Name))
 		}
+	}
+	return nil
+}
+
+// checkAdmission makes sure that a bundle the server cannot read is for one party that
+// came after setup, and no one else.
+func checkAdmission(v *view, env *bundle.Envelope) error {
+	if most := api.AdmissionBytes(v.contract, len(v.chain.Root().Parties())); env.Size > most {
+		return &problem{http.StatusRequestEntityTooLarge, api.CodeTooLarge, fmt.Sprintf("an admission of this study has at most %d bytes", most), "", nil}
+	}
+	roster := v.chain.At(env.Epoch)
+	if len(env.Recipients) != 1 || v.chain.In(roster, env.Recipients[0]) == nil || !v.chain.Late(env.Recipients[0]) || v.chain.Same(env.Recipients[0], env.Sender) {
+		return refused(fmt.Errorf("an admission is for one other party that came after setup"))
 	}
 	return nil
 }

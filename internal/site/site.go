@@ -8,8 +8,15 @@
 //	trusted.pem          certificates that this site trusts besides the system's
 //	analyst.json         the analyst's statement                   public
 //	contract.json        what was agreed; its SHA-256 is the study
-//	roster/              statements of all members, once confirmed
+//	roster/              statements of all members, once confirmed; number, unless it is 1
 //	confirmation.json    this site's signed yes
+//	amendments/          signed changes of the roster since, 0002.json and so on
+//	identities/          keys that this site had before               0600
+//	identity-next.secret keys that it is about to take                0600
+//	candidate.json       this site has confirmed its coming after setup; members have yet to
+//	pending.json         this site's yes to another party that comes after setup
+//	withdraw.json        this site's signed withdrawal; withdrawn.json is the analyst's receipt,
+//	withdrawn.txt        what remains, in plain words
 //	setup/               this site's share of the anchor seed      0600, and its manifest;
 //	                     its piece of the anchor, where that is made of pieces
 //	anchor.secret        the anchor seed, once all shares are in   0600
@@ -42,7 +49,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"concord/anchor"
 	"concord/basis"
@@ -237,15 +243,7 @@ func (s *Site) Trusted() ([]byte, error) {
 }
 
 // Identity loads the private keys.
-func (s *Site) Identity() (*study.Identity, error) {
-	b, err := os.ReadFile(s.path(identityFile))
-	if err != nil {
-		return nil, err
-	}
-	keys := secret.NewBytes(b)
-	defer keys.Erase()
-	return study.DecodeIdentity(keys)
-}
+func (s *Site) Identity() (*study.Identity, error) { return s.identity(identityFile) }
 
 // Connection loads where the server is.
 func (s *Site) Connection() (Connection, error) {
@@ -290,67 +288,6 @@ func (s *Site) Contract() (*study.Contract, study.Hash, error) {
 		return nil, study.Hash{}, fmt.Errorf("%s was changed: its SHA-256 is %s, the study is %s", s.path(contractFile), hash.Short(), conn.Study.Short())
 	}
 	return c, conn.Study, nil
-}
-
-// PutRoster stores the members whom people here have recognised, and the
-// signed confirmation.
-func (s *Site) PutRoster(r *study.Roster, c *study.Confirmation) error {
-	err := durable.PutDir(s.path(rosterDir), dirPerm, func(dir string) error {
-		for _, m := range r.Members {
-			if err := os.WriteFile(filepath.Join(dir, m.Fingerprint().String()+".json"), m.Encode(), filePerm); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return durable.WriteFile(s.path(confirmationFile), c.Encode(), filePerm)
-}
-
-// Roster loads the confirmed roster, or nil if there is none yet. Statements
-// and confirmation are checked again.
-func (s *Site) Roster() (*study.Roster, *study.Confirmation, error) {
-	if !s.has(confirmationFile) {
-		return nil, nil, nil
-	}
-	contract, hash, err := s.Contract()
-	if err != nil {
-		return nil, nil, err
-	}
-	entries, err := os.ReadDir(s.path(rosterDir))
-	if err != nil {
-		return nil, nil, err
-	}
-	var members []*study.Statement
-	for _, e := range entries {
-		if _, err := study.ParseHash(strings.TrimSuffix(e.Name(), ".json")); err != nil {
-			continue // not one of ours
-		}
-		b, err := os.ReadFile(filepath.Join(s.path(rosterDir), e.Name()))
-		if err != nil {
-			return nil, nil, err
-		}
-		m, err := study.DecodeStatement(b)
-		if err != nil {
-			return nil, nil, err
-		}
-		members = append(members, m)
-	}
-	r, err := study.NewRoster(contract, 1, members)
-	if err != nil {
-		return nil, nil, err
-	}
-	b, err := os.ReadFile(s.path(confirmationFile))
-	if err != nil {
-		return nil, nil, err
-	}
-	c, err := study.DecodeConfirmation(b)
-	if err != nil {
-		return nil, nil, err
-	}
-	return r, c, c.Check(r, hash)
 }
 
 // PutSeed stores the anchor seed.
@@ -446,7 +383,11 @@ func (s *Site) CloseSetup() error {
 	if err != nil {
 		return err
 	}
-	for _, path := range append(inbox, s.path(anchorFile), s.path(bundle.KindSetup)) {
+	given, err := filepath.Glob(s.path(inboxDir, bundle.KindAdmission+"-*.bundle"))
+	if err != nil {
+		return err
+	}
+	for _, path := range append(append(inbox, given...), s.path(anchorFile), s.path(bundle.KindSetup), s.path(bundle.KindAdmission)) {
 		if err := os.RemoveAll(path); err != nil {
 			return err
 		}
@@ -456,6 +397,23 @@ func (s *Site) CloseSetup() error {
 	}
 	return errors.Join(durable.SyncDir(s.path(inboxDir)), durable.SyncDir(s.Dir))
 }
+
+// closedFile marks a site at which the study is closed.
+const closedFile = "closed"
+
+// Close is CloseSetup for good: the study has ended at this site.
+func (s *Site) Close() error {
+	if err := durable.WriteFile(s.path(closedFile), nil, filePerm); err != nil {
+		return err
+	}
+	return s.CloseSetup()
+}
+
+// Closed reports whether the study has ended at this site.
+func (s *Site) Closed() bool { return s.has(closedFile) }
+
+// HasModel reports whether the finished model is here.
+func (s *Site) HasModel() bool { return s.has(ModelFile) }
 
 // Outbox is the path of a sealed bundle of one kind.
 func (s *Site) Outbox(kind string) string { return s.path(outboxDir, kind+".bundle") }

@@ -114,7 +114,7 @@ func TestRoster(t *testing.T) {
 	if err := s.PutJoined(site.Connection{Format: 1, Address: "localhost:1", Study: hash}, members[2], raw); err != nil {
 		t.Fatal(err)
 	}
-	if r, _, err := s.Roster(); r != nil || err != nil {
+	if r, _, err := s.Chain(); r != nil || err != nil {
 		t.Fatalf("before a confirmation Roster = %v, %v", r, err)
 	}
 	r, err := study.NewRoster(c, 1, members)
@@ -127,14 +127,14 @@ func TestRoster(t *testing.T) {
 	if err := os.WriteFile(s.Path("roster", ".DS_Store"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := s.Roster()
-	if err != nil || got.Epoch(hash) != r.Epoch(hash) {
+	got, _, err := s.Chain()
+	if err != nil || got.Setup() != r.Epoch(hash) {
 		t.Errorf("Roster = %v, %v; want the stored one", got, err)
 	}
 	if err := os.Remove(s.Path("roster", members[1].Fingerprint().String()+".json")); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Roster(); err == nil {
+	if _, _, err := s.Chain(); err == nil {
 		t.Error("a roster without a member was accepted")
 	}
 	edited := strings.Replace(string(raw), `"name": "T"`, `"name": "U"`, 1)

@@ -11,18 +11,19 @@ import (
 	"path/filepath"
 
 	"concord/audit"
+	"concord/bundle"
 	"concord/internal/durable"
 	"concord/study"
 )
 
 // Bundle describes a stored bundle. It is named by what may exist once: the
 // sender's bundle of one kind and round in an epoch, for results also by the
-// recipient (Slot).
+// recipient (Slot), and so for what a member seals to a party that comes after setup.
 type Bundle struct {
 	Study, Epoch, Sender study.Hash
 	Kind                 string
 	Round                int
-	// Slot is the recipient of a result, zero for other kinds.
+	// Slot is the recipient of a result or an admission, zero for other kinds.
 	Slot       study.Hash
 	Recipients []study.Hash
 	Manifest   study.Hash
@@ -179,10 +180,11 @@ func (s *Store) noteBundle(tx *sql.Tx, b Bundle) (receipt []byte, err error) {
 	event := b.Event
 	event.Epoch, event.Manifest, event.File = b.Epoch, b.Manifest, b.File
 	event.Kind, event.Party = audit.Received, b.Sender
-	if !b.Slot.IsZero() {
+	released := b.Kind == bundle.KindResult
+	if released {
 		event.Kind, event.Party = audit.Released, b.Slot
 	}
-	if b.Heads != nil && b.Heads.Own != nil && b.Slot.IsZero() {
+	if b.Heads != nil && b.Heads.Own != nil && !released {
 		event.Heard = *b.Heads.Own
 		if err := testify(tx, b.Study, Testimony{Party: b.Sender, Envelope: b.Line}); err != nil {
 			return nil, err
