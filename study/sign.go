@@ -21,6 +21,7 @@ const (
 	SignAnswer       = "answer"       // the analyst's answer to one request
 	SignAudit        = "audit"        // an entry of an audit log
 	SignWitness      = "witness"      // a participant's word on another's audit log
+	SignExport       = "export"       // the index of what an analyst seals to an auditor
 )
 
 // Sign signs b for one purpose:

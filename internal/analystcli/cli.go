@@ -60,7 +60,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 waiting for others.`,
 	}
 	root.PersistentFlags().StringVar(&p.dir, "dir", envOr("CONCORDD_DIR", "concord-analyst"), "the analyst's folder (also CONCORDD_DIR)")
 	root.AddCommand(p.initCommand(), p.studyCommand(), p.inviteCommand(), p.admitCommand(), p.turnAwayCommand(), p.removeCommand(), p.withdrawCommand(), p.serveCommand(), p.reachCommand(), p.doctorCommand(), p.takeCommand(), p.giveCommand(), p.statusCommand())
-	root.AddCommand(p.auditCommand(), p.auditorCommand())
+	root.AddCommand(p.auditCommand(), p.auditorCommand(), p.exportCommand(), p.replayCommand())
 	return root
 }
 

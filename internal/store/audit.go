@@ -220,3 +220,24 @@ func (s *Store) People(ctx context.Context, hash study.Hash) ([]*study.Statement
 		return s.statement(fingerprint, b)
 	}, hash[:])
 }
+
+// Tombstone is what is kept of a bundle that was deleted because a party left.
+type Tombstone struct {
+	Bundle
+	Deleted string // when, RFC 3339
+}
+
+// Tombstones returns those of a study, the oldest first.
+func (s *Store) Tombstones(ctx context.Context, hash study.Hash) ([]Tombstone, error) {
+	return query(ctx, s.db, "SELECT epoch, sender, kind, round, slot, manifest, file, size, deleted FROM tombstones WHERE study = ? ORDER BY rowid", func(row *sql.Rows) (t Tombstone, err error) {
+		var epoch, sender, slot, manifest, file []byte
+		err = row.Scan(&epoch, &sender, &t.Kind, &t.Round, &slot, &manifest, &file, &t.Size, &t.Deleted)
+		t.Study = hash
+		copy(t.Epoch[:], epoch)
+		copy(t.Sender[:], sender)
+		copy(t.Slot[:], slot)
+		copy(t.Manifest[:], manifest)
+		copy(t.File[:], file)
+		return t, err
+	}, hash[:])
+}

@@ -1,0 +1,136 @@
+package dossier
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"concord/study"
+)
+
+// Names of the members that a dossier has. {…} are filled in by [Name].
+const (
+	IndexName = "export.json" // the last one
+	Contract  = "contract.json"
+	Roster    = "roster.json" // a [Standing]
+	AuditLog  = "audit.jsonl"
+	Deleted   = "deleted.json" // a list of [Gone]
+
+	Person       = "people/%s.json"        // an identity statement, by fingerprint
+	Confirmation = "confirmations/%s.json" // by the hash of its bytes
+	Setup        = "setup/%s.line"         // a setup bundle's envelope line, by manifest
+	Contribution = "contributions/%s.bundle"
+	Result       = "results/%s.bundle"
+	KeysOf       = "keys/%s.json"        // of the bundle with a manifest
+	ReceiptOf    = "receipts/%s.json"    // for the bundle with a manifest
+	Envelope     = "testimonies/%s.line" // an envelope line with heads, by the hash of its bytes
+	Witness      = "testimonies/%s.json" // a witness, by the hash of its bytes
+)
+
+// Name fills in the hash of a member's name.
+func Name(pattern string, hash study.Hash) string { return fmt.Sprintf(pattern, hash) }
+
+const (
+	maxFiles      = 1 << 17
+	maxIndexBytes = 64 << 20
+)
+
+// Index says what is in a dossier, and what the analyst did with it.
+type Index struct {
+	Format int        `json:"format"`
+	Study  study.Hash `json:"study"`
+	// Analyst exports, for Auditor; fingerprints.
+	Analyst study.Hash `json:"analyst"`
+	Auditor study.Hash `json:"auditor"`
+	Time    time.Time  `json:"time"`
+	// Rounds are the trainings of which anything is left.
+	Rounds []Round `json:"rounds"`
+	Files  []File  `json:"files"`
+	// Signature is the analyst's.
+	Signature []byte `json:"signature,omitempty"`
+}
+
+// Round is one training: of whose contributions, in the order in which they were
+// taken, and what came of it.
+type Round struct {
+	Round int        `json:"round"`
+	Epoch study.Hash `json:"epoch"`
+	// Inputs and Outputs name bundles by their manifests; a zero manifest is of one
+	// that is not there any more.
+	Inputs  []Input  `json:"inputs"`
+	Outputs []Output `json:"outputs"`
+}
+
+// Input is one party's contribution.
+type Input struct {
+	Party    study.Hash `json:"party"`
+	Epoch    study.Hash `json:"epoch,omitzero"` // in which it was sealed
+	Manifest study.Hash `json:"manifest,omitzero"`
+}
+
+// Output is one party's result.
+type Output struct {
+	Party    study.Hash `json:"party"`
+	Manifest study.Hash `json:"manifest"`
+}
+
+// Standing is how the roster came to be: the one that people confirmed, and the
+// amendments since.
+type Standing struct {
+	Number     int          `json:"number"`
+	Parties    []study.Hash `json:"parties"`
+	Amendments [][]byte     `json:"amendments,omitempty"`
+}
+
+// Gone is a bundle that was deleted because a party left.
+type Gone struct {
+	Epoch    study.Hash `json:"epoch"`
+	Kind     string     `json:"kind"`
+	Round    int        `json:"round"`
+	Sender   study.Hash `json:"sender"`
+	Slot     study.Hash `json:"slot,omitzero"`
+	Manifest study.Hash `json:"manifest"`
+	Deleted  string     `json:"deleted"` // when, RFC 3339
+}
+
+// File is one member.
+type File struct {
+	Name   string     `json:"name"`
+	Bytes  int64      `json:"bytes"`
+	SHA256 study.Hash `json:"sha256"`
+}
+
+func (x Index) signedPart() ([]byte, error) {
+	x.Signature = nil
+	return study.Canonical(x)
+}
+
+// Verify checks the analyst's signature.
+func (x *Index) Verify(key ed25519.PublicKey) error {
+	b, err := x.signedPart()
+	if err != nil {
+		return err
+	}
+	return study.Verify(key, study.SignExport, b, x.Signature)
+}
+
+func decodeIndex(b []byte) (*Index, error) {
+	if err := study.CheckFormat(b, "the export", 1); err != nil {
+		return nil, err
+	}
+	x := new(Index)
+	if err := study.DecodeCanonical(b, x); err != nil {
+		return nil, fmt.Errorf("%s: %w", IndexName, err)
+	}
+	if x.Format != 1 || x.Study.IsZero() || x.Analyst.IsZero() || len(x.Files) > maxFiles {
+		return nil, errors.New("export.json is incomplete")
+	}
+	for i, f := range x.Files {
+		if f.Bytes < 0 || f.Name == "" || f.Name == IndexName || strings.ContainsAny(f.Name, `\:`) || strings.HasPrefix(f.Name, "/") || strings.Contains(f.Name, "..") {
+			return nil, fmt.Errorf("export.json: file %d has no proper name", i+1)
+		}
+	}
+	return x, nil
+}

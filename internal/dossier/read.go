@@ -1,0 +1,140 @@
+package dossier
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	"filippo.io/age"
+
+	"concord/study"
+)
+
+// Dossier is an open dossier. Nothing in it is authentic before Verify.
+type Dossier struct {
+	Index *Index
+	files map[string]*io.SectionReader
+}
+
+// ErrNotForUs is returned by Open for a dossier that is sealed to another auditor.
+var ErrNotForUs = errors.New("the export is not sealed to this auditor")
+
+// Open opens a dossier of size bytes with the auditor's key. f stays open while it is
+// in use. Memory does not grow with its contents.
+func Open(f io.ReaderAt, size int64, identity age.Identity) (*Dossier, error) {
+	plain, n, err := age.DecryptReaderAt(f, size, identity)
+	var other *age.NoIdentityMatchError
+	if errors.As(err, &other) {
+		return nil, ErrNotForUs
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the export is damaged: %w", err)
+	}
+	z, err := zip.NewReader(plain, n)
+	if err != nil {
+		return nil, fmt.Errorf("the export is damaged: %w", err)
+	}
+	if len(z.File) > maxFiles+1 {
+		return nil, fmt.Errorf("the export has %d members, at most %d are read", len(z.File), maxFiles)
+	}
+	d := &Dossier{files: map[string]*io.SectionReader{}}
+	for _, member := range z.File {
+		if d.files[member.Name] != nil {
+			return nil, fmt.Errorf("the export has the member %q twice", member.Name)
+		}
+		at, err := member.DataOffset()
+		if err != nil || member.Method != zip.Store || member.UncompressedSize64 != member.CompressedSize64 || member.CompressedSize64 > uint64(n) {
+			return nil, fmt.Errorf("the export is damaged: member %q is not stored as it is", member.Name)
+		}
+		d.files[member.Name] = io.NewSectionReader(plain, at, int64(member.UncompressedSize64))
+	}
+	b, err := d.Bytes(IndexName, maxIndexBytes)
+	if err != nil {
+		return nil, err
+	}
+	if d.Index, err = decodeIndex(b); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Has says whether there is a member.
+func (d *Dossier) Has(name string) bool { return d.files[name] != nil }
+
+// Open returns a member.
+func (d *Dossier) Open(name string) (*io.SectionReader, error) {
+	f := d.files[name]
+	if f == nil {
+		return nil, fmt.Errorf("the export has no %s", name)
+	}
+	return io.NewSectionReader(f, 0, f.Size()), nil
+}
+
+// Bytes returns a whole member of at most most bytes.
+func (d *Dossier) Bytes(name string, most int64) ([]byte, error) {
+	f, err := d.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if f.Size() > most {
+		return nil, fmt.Errorf("the export's %s has %d bytes, at most %d are read", name, f.Size(), most)
+	}
+	return io.ReadAll(f)
+}
+
+// JSON reads a member that was added by AddJSON.
+func (d *Dossier) JSON(name string, most int64, v any) error {
+	b, err := d.Bytes(name, most)
+	if err != nil {
+		return err
+	}
+	if err := study.DecodeCanonical(b, v); err != nil {
+		return fmt.Errorf("the export's %s: %w", name, err)
+	}
+	return nil
+}
+
+// Keys is an identity that opens the bundle with a manifest, nil if the analyst gave
+// none.
+func (d *Dossier) Keys(manifest study.Hash) (age.Identity, error) {
+	name := Name(KeysOf, manifest)
+	if !d.Has(name) {
+		return nil, nil
+	}
+	b, err := d.Bytes(name, maxKeysBytes)
+	if err != nil {
+		return nil, err
+	}
+	return DecodeKeys(b)
+}
+
+// Verify compares every member with the index, which the analyst must have signed.
+//
+// Cost: one pass over everything.
+func (d *Dossier) Verify(analyst *study.Statement) error {
+	if analyst.Fingerprint() != d.Index.Analyst {
+		return fmt.Errorf("the export is by %s, not by %s", d.Index.Analyst.Short(), analyst.Fingerprint().Short())
+	}
+	if err := d.Index.Verify(analyst.SigningKey); err != nil {
+		return err
+	}
+	for _, want := range d.Index.Files {
+		f, err := d.Open(want.Name)
+		if err != nil {
+			return err
+		}
+		sum := sha256.New()
+		if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, struct{ io.Reader }{f}, make([]byte, 1<<20)); err != nil {
+			return fmt.Errorf("the export's %s: %w", want.Name, err)
+		}
+		if f.Size() != want.Bytes || study.Hash(sum.Sum(nil)) != want.SHA256 {
+			return fmt.Errorf("the export's %s is not the one that the analyst signed", want.Name)
+		}
+	}
+	if len(d.files) != len(d.Index.Files)+1 {
+		return fmt.Errorf("the export has %d members, the analyst signed %d", len(d.files)-1, len(d.Index.Files))
+	}
+	return nil
+}

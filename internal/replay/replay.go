@@ -1,0 +1,341 @@
+// Package replay verifies what an analyst exported to an auditor, and computes the
+// results of the study again.
+//
+// Start with [Run]. It trusts the auditor's key, the statement of the analyst that the
+// auditor knows by its fingerprint, and nothing else in the file.
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"concord/audit"
+	"concord/bundle"
+	"concord/internal/auditlog"
+	"concord/internal/cli"
+	"concord/internal/dossier"
+	"concord/linalg"
+	"concord/study"
+)
+
+// DefaultTolerance is how far numbers may differ that were computed by another program
+// or with another backend, relative to the largest of them: training stops at about
+// 1e-8, and what differs in the last digits before it may be magnified by as much as the
+// data are ill-conditioned.
+const DefaultTolerance = 1e-6
+
+// Options say how to replay.
+type Options struct {
+	// Tolerance is DefaultTolerance if it is 0.
+	Tolerance float64
+	// Progress, if set, is told what is being done.
+	Progress func(what string)
+}
+
+// Line is one thing that was looked at.
+type Line struct {
+	// Mark is "ok", "same", "near", "gone" or "DIFF".
+	Mark string `json:"mark"`
+	Text string `json:"text"`
+}
+
+// Marks of lines.
+const (
+	OK     = "ok"   // verified
+	Same   = "same" // computed again, every byte
+	Near   = "near" // computed again, within the tolerance
+	Gone   = "gone" // cannot be computed any more
+	Differ = "DIFF" // wrong
+)
+
+// Report is what a replay found.
+type Report struct {
+	Study   study.Hash `json:"study"`
+	Name    string     `json:"name"`
+	Analyst string     `json:"analyst"`
+	// Fingerprint is the analyst's: compare it with what the parties have.
+	Fingerprint study.Hash `json:"fingerprint"`
+	Exported    time.Time  `json:"exported"`
+	// Program and Backend computed the replay.
+	Program string `json:"program"`
+	Backend string `json:"backend"`
+	// OK is false if any line differs.
+	OK    bool   `json:"ok"`
+	Lines []Line `json:"lines"`
+}
+
+func (r *Report) add(mark, format string, args ...any) {
+	r.Lines = append(r.Lines, Line{mark, cli.Printable(fmt.Sprintf(format, args...))})
+	if mark == Differ {
+		r.OK = false
+	}
+}
+
+// check adds a line that is ok, or what is wrong.
+func (r *Report) check(err error, format string, args ...any) bool {
+	if err != nil {
+		r.add(Differ, "%s: %v", fmt.Sprintf(format, args...), err)
+		return false
+	}
+	r.add(OK, format, args...)
+	return true
+}
+
+// replay is one run.
+type replay struct {
+	*Report
+	opt      Options
+	d        *dossier.Dossier
+	auditor  *study.Identity
+	analyst  *study.Statement
+	contract *study.Contract
+	people   []*study.Statement
+	chain    *study.Chain
+	gone     []dossier.Gone
+	entries  []audit.Entry // of the log, as far as it is in order
+	// inside are the bundles' envelopes, by manifest.
+	envelopes map[study.Hash]*bundle.Envelope
+}
+
+// Run verifies a dossier and computes its results again. The error says why that
+// cannot be done at all; what is wrong otherwise is in the report.
+func Run(ctx context.Context, d *dossier.Dossier, auditor *study.Identity, opt Options) (*Report, error) {
+	if opt.Tolerance == 0 {
+		opt.Tolerance = DefaultTolerance
+	}
+	if opt.Progress == nil {
+		opt.Progress = func(string) {}
+	}
+	r := &replay{
+		Report: &Report{Study: d.Index.Study, Exported: d.Index.Time, OK: true, Program: cli.Program(), Backend: linalg.Backend().String()},
+		opt:    opt, d: d, auditor: auditor, envelopes: map[study.Hash]*bundle.Envelope{},
+	}
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	if !r.roster() {
+		return r.Report, nil // nothing that follows means anything
+	}
+	if err := r.log(); err != nil {
+		return nil, err
+	}
+	if err := r.bundles(); err != nil {
+		return nil, err
+	}
+	r.told()
+	for _, round := range d.Index.Rounds {
+		if err := r.round(ctx, round); err != nil {
+			return nil, err
+		}
+	}
+	if len(d.Index.Rounds) == 0 {
+		r.add(OK, "no result was released yet")
+	}
+	return r.Report, nil
+}
+
+// begin checks the file as a whole, and the contract.
+func (r *replay) begin() error {
+	x := r.d.Index
+	b, err := r.d.Bytes(dossier.Name(dossier.Person, x.Analyst), study.MaxStatementBytes)
+	if err != nil {
+		return err
+	}
+	if r.analyst, err = study.DecodeStatement(b); err != nil {
+		return err
+	}
+	if r.analyst.Fingerprint() != x.Analyst || r.analyst.Role != study.RoleAnalyst {
+		return errors.New("the export's analyst is not who it says")
+	}
+	r.Analyst, r.Fingerprint = r.analyst.Name, x.Analyst
+	r.opt.Progress("reading everything once")
+	if err := r.d.Verify(r.analyst); err != nil {
+		return err
+	}
+	r.add(OK, "the export: %d files, as the analyst %q (%s) signed them", len(x.Files), r.analyst.Name, x.Analyst.Short())
+	contract, err := r.d.Bytes(dossier.Contract, study.MaxContractBytes)
+	if err != nil {
+		return err
+	}
+	if study.HashOf(contract) != x.Study {
+		return errors.New("the contract is not the study's")
+	}
+	if r.contract, err = study.DecodeContract(contract); err != nil {
+		return err
+	}
+	r.Name = r.contract.Name
+	own := r.auditor.Statement.Fingerprint()
+	if !slices.ContainsFunc(r.contract.Auditors, func(a study.Auditor) bool { return a.Fingerprint == own }) {
+		r.add(Differ, "the contract %s does not name this auditor: its parties have not agreed to this export", x.Study.Short())
+	} else {
+		r.add(OK, "the contract %s names this auditor", x.Study.Short())
+	}
+	return nil
+}
+
+// roster checks who took part, and that they confirmed it.
+func (r *replay) roster() bool {
+	chain, confirmed, err := r.rosters()
+	if err != nil {
+		return r.check(err, "who takes part")
+	}
+	r.chain = chain
+	text := fmt.Sprintf("roster %d of %d parties and the analyst", chain.Head().Number, len(chain.Head().Parties()))
+	if n := len(chain.Steps()); n > 0 {
+		text += fmt.Sprintf(", by %d signed amendments", n)
+	}
+	r.add(OK, "%s; words %s", text, strings.Join(study.Phrase(chain.Setup()), " "))
+	var missing []string
+	for _, m := range chain.Root().Members {
+		if !confirmed[m.Fingerprint()] {
+			missing = append(missing, m.Name)
+		}
+	}
+	if missing != nil {
+		r.add(OK, "not everybody has confirmed contract and roster: %s", strings.Join(missing, ", "))
+	} else {
+		r.add(OK, "contract and roster are confirmed by everybody in it, %d signatures", len(confirmed))
+	}
+	return true
+}
+
+func (r *replay) rosters() (*study.Chain, map[study.Hash]bool, error) {
+	var standing dossier.Standing
+	if err := r.d.JSON(dossier.Roster, 64<<20, &standing); err != nil {
+		return nil, nil, err
+	}
+	var confirmations []*study.Confirmation
+	for _, f := range r.d.Index.Files {
+		switch dir, _, _ := strings.Cut(f.Name, "/"); dir {
+		case "people":
+			b, err := r.d.Bytes(f.Name, study.MaxStatementBytes)
+			if err != nil {
+				return nil, nil, err
+			}
+			s, err := study.DecodeStatement(b)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", f.Name, err)
+			}
+			r.people = append(r.people, s)
+		case "confirmations":
+			b, err := r.d.Bytes(f.Name, study.MaxConfirmationBytes)
+			if err != nil {
+				return nil, nil, err
+			}
+			c, err := study.DecodeConfirmation(b)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", f.Name, err)
+			}
+			confirmations = append(confirmations, c)
+		}
+	}
+	members := []*study.Statement{r.analyst}
+	for _, fp := range standing.Parties {
+		s := r.person(fp)
+		if s == nil {
+			return nil, nil, fmt.Errorf("the statement of %s is missing", fp.Short())
+		}
+		members = append(members, s)
+	}
+	root, err := study.NewRoster(r.contract, standing.Number, members)
+	if err != nil {
+		return nil, nil, err
+	}
+	chain := study.NewChain(r.contract, r.Study, root)
+	for i, raw := range standing.Amendments {
+		a, err := study.DecodeAmendment(raw)
+		if err != nil {
+			return nil, nil, err
+		}
+		after := slices.DeleteFunc(slices.Clone(confirmations), func(c *study.Confirmation) bool { return c.Epoch != a.To })
+		if err := chain.Extend(a, after); err != nil {
+			return nil, nil, fmt.Errorf("amendment %d: %w", i+1, err)
+		}
+	}
+	confirmed := map[study.Hash]bool{}
+	for _, c := range confirmations {
+		if c.Epoch != chain.Setup() {
+			continue
+		}
+		if err := c.Check(root, r.Study); err != nil {
+			return nil, nil, err
+		}
+		confirmed[c.Party] = true
+	}
+	return chain, confirmed, nil
+}
+
+func (r *replay) person(fingerprint study.Hash) *study.Statement {
+	for _, s := range r.people {
+		if s.Fingerprint() == fingerprint {
+			return s
+		}
+	}
+	return nil
+}
+
+func (r *replay) name(fingerprint study.Hash) string {
+	if s := r.person(fingerprint); s != nil {
+		return s.Name
+	}
+	return fingerprint.Short()
+}
+
+// log checks the analyst's audit log beside all that parties and receipts say of it.
+func (r *replay) log() error {
+	l := &auditlog.Log{
+		Study: r.Study, Owner: r.Fingerprint, People: append(slices.Clone(r.people), r.auditor.Statement),
+		Open: func() (io.ReadCloser, error) { return r.section(dossier.AuditLog) },
+	}
+	var receipts []audit.Voucher
+	for _, f := range r.d.Index.Files {
+		dir, rest, _ := strings.Cut(f.Name, "/")
+		var err error
+		switch {
+		case dir == "testimonies" && strings.HasSuffix(rest, ".line"):
+			err = r.lineSaid(l, f.Name)
+		case dir == "testimonies":
+			err = r.witnessSaid(l, f.Name)
+		case dir == "receipts":
+			var receipt *study.Receipt
+			if receipt, err = r.receipt(f.Name); err == nil && receipt.Heads != nil && receipt.Heads.Own != nil {
+				receipts = append(receipts, audit.Voucher{Head: *receipt.Heads.Own, By: r.Analyst, What: "its own receipt of " + receipt.Received.Format(time.RFC3339)})
+			}
+		}
+		if err != nil {
+			l.Problems = append(l.Problems, fmt.Sprintf("%s: %v", f.Name, err))
+		}
+	}
+	found, err := l.Verify()
+	if err != nil {
+		return err
+	}
+	for _, p := range found.Problems {
+		r.add(Differ, "the audit log: %s", p)
+	}
+	if !found.OK {
+		return nil
+	}
+	in, err := r.section(dossier.AuditLog)
+	if err != nil {
+		return err
+	}
+	chain, err := audit.Verify(in, r.Fingerprint, r.Study, audit.KeysOf(r.analyst), func(e *audit.Entry) error {
+		r.entries = append(r.entries, *e)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := chain.Check(receipts); err != nil {
+		r.add(Differ, "the audit log: %v", err)
+		return nil
+	}
+	r.add(OK, "the audit log: %d entries, chained and signed; %s", found.Entries, found.Vouched)
+	return nil
+}
