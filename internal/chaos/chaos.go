@@ -33,6 +33,8 @@ type Options struct {
 	// Dir is where the plays are; each is removed when it has ended well, and stays
 	// when it has not.
 	Dir string
+	// Files lets parties change between the network and files as it comes.
+	Files bool
 	// Lies makes disks that acknowledge flushes and do nothing. The run must fail.
 	Lies bool
 	// Say gets a line for each play; nil for none.
@@ -119,7 +121,7 @@ func Trainings(ctx context.Context, opt Options) (*Report, error) {
 	r := &runner{opt: opt, rnd: rand.New(rand.NewPCG(opt.Seed, 6)), report: Report{At: map[string]int{}, Left: map[string]int{}}}
 	for _, protocol := range opt.Protocols {
 		dir := filepath.Join(opt.Dir, "training-"+protocol)
-		p, result, err := one(ctx, opt.Programs, protocol, dir, rand.New(rand.NewPCG(r.rnd.Uint64(), 7)), trouble{
+		p, result, err := one(ctx, opt, protocol, dir, rand.New(rand.NewPCG(r.rnd.Uint64(), 7)), trouble{
 			training: opt.N, killed: func(step string) { r.hit(step, "") },
 		})
 		if err != nil {
@@ -210,7 +212,7 @@ func run(ctx context.Context, opt Options, disturb func(r *runner, usual *play) 
 			tr = trouble{cut: func(string) int { return 0 }} // on the same kind of disk
 		}
 		dir := filepath.Join(opt.Dir, fmt.Sprintf("play-%d-%s", i+1, protocol))
-		p, result, err := one(ctx, opt.Programs, protocol, dir, rand.New(rand.NewPCG(r.rnd.Uint64(), 3)), tr)
+		p, result, err := one(ctx, opt, protocol, dir, rand.New(rand.NewPCG(r.rnd.Uint64(), 3)), tr)
 		if err != nil {
 			return &r.report, fmt.Errorf("play %d, %s, which is kept in %s: %w", i+1, protocol, dir, err)
 		}
@@ -230,11 +232,12 @@ func run(ctx context.Context, opt Options, disturb func(r *runner, usual *play) 
 }
 
 // one plays a study in a new folder and removes it if all is well.
-func one(ctx context.Context, programs Programs, protocol, dir string, rnd *rand.Rand, tr trouble) (*play, Result, error) {
-	p, err := newPlay(programs, protocol, dir, rnd, tr)
+func one(ctx context.Context, opt Options, protocol, dir string, rnd *rand.Rand, tr trouble) (*play, Result, error) {
+	p, err := newPlay(opt.Programs, protocol, dir, rnd, tr)
 	if err != nil {
 		return nil, Result{}, err
 	}
+	p.files = opt.Files
 	begun := time.Now()
 	err = p.run(ctx)
 	p.took = time.Since(begun)

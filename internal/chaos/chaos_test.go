@@ -80,6 +80,15 @@ func TestCuts(t *testing.T) {
 	all(t, r, 12)
 }
 
+// TestFiles: power cuts where parties change between the network and files as it comes.
+func TestFiles(t *testing.T) {
+	r, err := chaos.Cuts(t.Context(), chaos.Options{Programs: programs(t), N: 8, Protocols: []string{"nri"}, Seed: 3, Dir: t.TempDir(), Files: true, Say: t.Logf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all(t, r, 8)
+}
+
 // TestLyingDisk: on disks that acknowledge flushes and keep nothing of them the same run
 // must fail: what it looks for, it finds.
 func TestLyingDisk(t *testing.T) {

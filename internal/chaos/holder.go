@@ -12,7 +12,7 @@ import (
 
 // take lets a party take part, from its invite to its model.
 func (q *holder) take(ctx context.Context, invite string) error {
-	if err := q.do(ctx, "join", "join", invite, "--name", q.name); err != nil {
+	if err := q.join(ctx, invite); err != nil {
 		return err
 	}
 	phrase, err := q.phrase(ctx)
@@ -48,7 +48,7 @@ func (q *holder) take(ctx context.Context, invite string) error {
 
 // do types a command until it is done and remembers what that acknowledged.
 func (q *holder) do(ctx context.Context, step string, args ...string) error {
-	_, err := q.concord(ctx, step, args...)
+	_, err := q.reach(ctx, step, args...)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (q *holder) concord(ctx context.Context, step string, args ...string) (stri
 }
 
 func (q *holder) phrase(ctx context.Context) (string, error) {
-	text, err := q.concord(ctx, "roster", "roster")
+	text, err := q.reach(ctx, "roster", "roster")
 	if err != nil {
 		return "", err
 	}

@@ -23,7 +23,7 @@ func Links(ctx context.Context, opt Options, namespaces bool) (*Report, error) {
 		protocol := opt.Protocols[i%len(opt.Protocols)]
 		dir := filepath.Join(opt.Dir, fmt.Sprintf("link-%d-%s", i+1, protocol))
 		link := &line{namespaces: namespaces, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 5))}
-		p, result, err := one(ctx, opt.Programs, protocol, dir, rnd, trouble{line: link})
+		p, result, err := one(ctx, opt, protocol, dir, rnd, trouble{line: link})
 		if link.link != nil {
 			link.link.mu.Lock()
 			for what, n := range link.link.Counters {

@@ -27,6 +27,7 @@ import (
 type play struct {
 	programs Programs
 	protocol string
+	files    bool // parties change between files and the network as it comes
 	dir      string
 	rnd      *rand.Rand
 	trouble  trouble
@@ -404,7 +405,11 @@ func (p *play) frozen() <-chan struct{} {
 
 // again is what a command says when something between it and its work broke, and a
 // person types it again.
-var again = regexp.MustCompile(`does not answer|unexpected EOF|connection reset|broken pipe|connection refused|stopped sending|upload broke off|another upload|try again|EOF$|the server had trouble`)
+var again = regexp.MustCompile(`does not answer|unexpected EOF|connection reset|broken pipe|connection refused|stopped sending|upload broke off|another upload|try again|EOF$|the server had trouble|take is at work`)
+
+// besideServer are the analyst's commands that run while the server does: what is in the
+// folder then changes while somebody looks.
+var besideServer = map[string]bool{"admit": true, "concordd take": true, "concordd give": true}
 
 // already is what a command that has done its work before it was killed says of that.
 var already = map[string]*regexp.Regexp{
@@ -413,15 +418,22 @@ var already = map[string]*regexp.Regexp{
 
 // until types a command until it is done, and returns what it printed.
 func (p *play) until(ctx context.Context, m *machine, step, program string, args []string) (string, error) {
+	out, _, err := p.typed(ctx, m, step, program, args, true)
+	return out, err
+}
+
+// typed types a command until it has done what it can: with patient until it waits for
+// nobody either.
+func (p *play) typed(ctx context.Context, m *machine, step, program string, args []string, patient bool) (out string, waits bool, err error) {
 	begun := time.Now()
 	for n := 1; ; n++ {
 		if err := ctx.Err(); err != nil {
-			return "", err
+			return "", false, err
 		}
 		started := time.Now()
 		proc, err := m.start(program, p.programs.Env, args...)
 		if err != nil {
-			return "", err
+			return "", false, err
 		}
 		disturbed := p.await(ctx, proc, step)
 		cut := m.forget(proc)
@@ -431,14 +443,14 @@ func (p *play) until(ctx context.Context, m *machine, step, program string, args
 		code := proc.cmd.ProcessState.ExitCode()
 		said := proc.errors.String()
 		if err := ctx.Err(); err != nil {
-			return "", err
+			return "", false, err
 		}
 		switch {
 		case code == cli.StatusDone:
-			return proc.out.String(), nil
-		case disturbed && !cut && (m != p.analyst || step != "admit"): // beside the server
+			return proc.out.String(), false, nil
+		case disturbed && !cut && (m != p.analyst || !besideServer[step]):
 			if err := m.crashed(m.folder()); err != nil {
-				return "", fmt.Errorf("after %s of %s was killed: %w", step, m.name, err)
+				return "", false, fmt.Errorf("after %s of %s was killed: %w", step, m.name, err)
 			}
 			fallthrough
 		case cut, disturbed:
@@ -446,18 +458,20 @@ func (p *play) until(ctx context.Context, m *machine, step, program string, args
 			p.repeated++
 			p.mu.Unlock()
 			n = 0 // what happened to it is no reason to lose patience
+		case code == cli.StatusWaiting && !patient:
+			return proc.out.String(), true, nil
 		case code == cli.StatusWaiting:
 		case already[step] != nil && already[step].MatchString(said):
-			return proc.out.String(), nil
+			return proc.out.String(), false, nil
 		case again.MatchString(strings.TrimSpace(said)):
 			p.mu.Lock()
 			p.repeated++
 			p.mu.Unlock()
 		default:
-			return "", fmt.Errorf("%s: %s ended with status %d:\n%s", m.name, step, code, strings.TrimSpace(said))
+			return "", false, fmt.Errorf("%s: %s ended with status %d:\n%s", m.name, step, code, strings.TrimSpace(said))
 		}
 		if time.Since(begun) > patience {
-			return "", fmt.Errorf("%s: %s is not done after %v and says:\n%s", m.name, step, patience, strings.TrimSpace(said))
+			return "", false, fmt.Errorf("%s: %s is not done after %v and says:\n%s", m.name, step, patience, strings.TrimSpace(said))
 		}
 		select {
 		case <-time.After(min(time.Duration(n)*20*time.Millisecond, 300*time.Millisecond)):

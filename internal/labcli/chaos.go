@@ -23,7 +23,7 @@ type chaosOptions struct {
 
 	protocol, programs, dir string
 	seed                    uint64
-	loopback, asJSON        bool
+	loopback, files, asJSON bool
 }
 
 func chaosCommand(stdout, stderr io.Writer) *cobra.Command {
@@ -42,6 +42,8 @@ lie beside this one, each command a process, all on loopback, and
   --links      plays over a line that delays, slows down, stalls, breaks and goes
                down, between two network namespaces. Linux, root, the program ip
   --requests   sends malformed requests of every kind to a serving concordd
+
+With --files parties change between the network and files on a stick as it comes.
 
 Commands that were interrupted are typed again, as a person would. After every hit,
 and at the end, it checks what docs/guarantees.md promises, and stops at the first
@@ -63,6 +65,7 @@ are of
 	flags.StringVar(&opt.programs, "programs", "", "folder of concord and concordd (default: that of this program)")
 	flags.StringVar(&opt.dir, "out", "", "folder for the studies (default: a temporary one)")
 	flags.BoolVar(&opt.loopback, "loopback", false, "bad lines on loopback instead of between network namespaces")
+	flags.BoolVar(&opt.files, "files", false, "parties change between the network and files as it comes (docs/by-file.md)")
 	flags.BoolVar(&opt.asJSON, "json", false, "print one JSON object")
 	return cmd
 }
@@ -71,7 +74,7 @@ func (o chaosOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	if min(o.kills, o.cuts, o.trainings, o.links, o.requests) < 0 {
 		return cli.Usagef("numbers of hits are at least 0")
 	}
-	opt := chaos.Options{Seed: o.seed, Dir: o.dir, Say: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }}
+	opt := chaos.Options{Seed: o.seed, Dir: o.dir, Files: o.files, Say: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }}
 	switch o.protocol {
 	case "dc", "nri":
 		opt.Protocols = []string{o.protocol}
