@@ -53,7 +53,7 @@ func Requests(ctx context.Context, opt Options) (*Attack, error) {
 	a := &Attack{Of: map[string]int{}, Answers: map[string]int{}}
 	dir := filepath.Join(opt.Dir, "requests")
 	begun := time.Now()
-	p, result, err := one(ctx, opt.Programs, opt.Protocols[0], dir, rand.New(rand.NewPCG(opt.Seed, 8)), trouble{
+	p, result, err := one(ctx, opt, opt.Protocols[0], dir, rand.New(rand.NewPCG(opt.Seed, 8)), trouble{
 		between: func(ctx context.Context, p *play) error { return p.attack(ctx, opt, a) },
 	})
 	if err != nil {
