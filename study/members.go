@@ -11,6 +11,8 @@ const (
 	MemberG       = "G"
 	MemberModel   = "h.onnx"
 	MemberMetrics = "metrics.json"
+	// After the first round, what the model was made of (Round).
+	MemberRound = "round.json"
 	// Of a result under nri, in place of G and h: the answers for the anchor, a
 	// class indices (int64), or a × k scores.
 	MemberAnswers = "answers"

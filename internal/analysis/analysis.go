@@ -11,6 +11,7 @@ import (
 	"io"
 
 	"filippo.io/age"
+	"gonum.org/v1/gonum/mat"
 
 	"concord/align"
 	"concord/analyst"
@@ -60,11 +61,35 @@ func Read(c *study.Contract, party string, file io.ReaderAt, size int64, want bu
 // model and what was measured, or under nri the answers. What lies in the contributions
 // is an *Untrainable.
 func Results(ctx context.Context, c *study.Contract, epoch study.Hash, parts []analyst.Contribution) ([][]bundle.Source, error) {
-	g, err := analyst.Align(c, epoch, parts)
+	m, err := Make(ctx, c, epoch, parts, nil)
 	if err != nil {
-		return nil, &Untrainable{err}
+		return nil, err
 	}
-	trained, err := analyst.Train(ctx, c, epoch, parts, g)
+	return m.Results, nil
+}
+
+// Made is a model and all that the analyst keeps of how it came.
+type Made struct {
+	// Results are the members of every party's result, in the order of parts.
+	Results [][]bundle.Source
+	// G are the changes of basis, Target is what a party that comes later is aligned to.
+	G      []*mat.Dense
+	Target *mat.Dense
+	// Model is h as ONNX, Outcome what was measured, encoded.
+	Model, Outcome []byte
+}
+
+// Make is Results with what the analyst keeps. With g, the changes of basis of all
+// parties, nothing is aligned: only the model is trained.
+func Make(ctx context.Context, c *study.Contract, epoch study.Hash, parts []analyst.Contribution, g []*mat.Dense) (*Made, error) {
+	aligned := &align.Result{G: g}
+	if g == nil {
+		var err error
+		if aligned, err = analyst.Align(c, epoch, parts); err != nil {
+			return nil, &Untrainable{err}
+		}
+	}
+	trained, err := analyst.Train(ctx, c, epoch, parts, aligned)
 	if err != nil {
 		return nil, &Untrainable{err}
 	}
@@ -72,19 +97,66 @@ func Results(ctx context.Context, c *study.Contract, epoch study.Hash, parts []a
 	if err != nil {
 		return nil, err
 	}
-	if c.Protocol == "nri" {
-		return answers(c, trained, parts, g, outcome)
-	}
 	h, err := onnx.FromModel(trained.Model)
 	if err != nil {
 		return nil, &Untrainable{err}
 	}
-	results := make([][]bundle.Source, len(parts))
-	for i := range parts {
-		results[i] = append(bundle.FromMatrix(study.MemberG, g.G[i]),
-			bundle.FromBytes(study.MemberModel, h.Encode()), bundle.FromBytes(study.MemberMetrics, outcome))
+	m := &Made{G: aligned.G, Target: analyst.Target(parts, aligned.G), Model: h.Encode(), Outcome: outcome}
+	if c.Protocol == "nri" {
+		m.Results, err = answers(c, trained, parts, aligned, outcome)
+		return m, err
 	}
-	return results, nil
+	for _, g := range m.G {
+		m.Results = append(m.Results, resultMembers(g, m.Model, outcome))
+	}
+	return m, nil
+}
+
+func resultMembers(g *mat.Dense, model, outcome []byte) []bundle.Source {
+	return append(bundle.FromMatrix(study.MemberG, g), bundle.FromBytes(study.MemberModel, model), bundle.FromBytes(study.MemberMetrics, outcome))
+}
+
+// Late computes the members of the result of a party that comes after a model was made:
+// it is aligned to the model's target, nobody else's change of basis moves, and it gets
+// the model that the others have, or under nri its answers.
+func Late(c *study.Contract, target *mat.Dense, model, outcome []byte, p analyst.Contribution) (members []bundle.Source, g *mat.Dense, err error) {
+	g, notes, err := analyst.AlignLate(c, target, p)
+	if err != nil {
+		return nil, nil, &Untrainable{err}
+	}
+	if len(notes) > 0 {
+		o, err := study.DecodeOutcome(outcome)
+		if err != nil {
+			return nil, nil, err
+		}
+		o.Notes = append(o.Notes, notes...)
+		if outcome, err = o.Encode(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if c.Protocol != "nri" {
+		return resultMembers(g, model, outcome), g, nil
+	}
+	h, err := onnx.Decode(model)
+	if err != nil {
+		return nil, nil, err
+	}
+	var aligned mat.Dense
+	aligned.Mul(p.A, g)
+	out, err := h.Run(&aligned)
+	if err != nil {
+		return nil, nil, &Untrainable{err}
+	}
+	if c.Answers == "soft" {
+		members = bundle.FromMatrix(study.MemberAnswers, out.Scores)
+	} else {
+		labels := make([]int64, len(out.Labels))
+		for i, k := range out.Labels {
+			labels[i] = int64(k)
+		}
+		members = []bundle.Source{bundle.FromInts(study.MemberAnswers, labels)}
+	}
+	return append(members, bundle.FromBytes(study.MemberMetrics, outcome)), g, nil
 }
 
 // answers are the results under nri: neither Gᵢ nor the model leaves.

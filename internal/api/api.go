@@ -146,6 +146,8 @@ type Status struct {
 	// WaitingFor names the parties whose turn it is.
 	WaitingFor []string `json:"waiting_for"`
 	Problem    string   `json:"problem,omitempty"`
+	// Round is that of the newest model: 1 and more after a party has left, or come.
+	Round int `json:"round,omitempty"`
 	// Roster is the number of the present roster, 0 while it is open.
 	Roster int `json:"roster,omitempty"`
 	// Asking names who has joined and awaits the analyst's word, Pending who has still

@@ -56,20 +56,32 @@ allow-listed operators, model.onnx. No foreign code runs here.`,
 }
 
 func (p *program) fetchResult(ctx context.Context, v *visit, c post.Post) error {
+	have := -1 // the round of the model here
 	if raw, err := v.site.Model(); err == nil && sound(raw) {
-		if err := v.site.CloseSetup(); err != nil { // it may have been interrupted
+		if have, err = v.site.Round(); err != nil {
 			return err
+		}
+	}
+	bundles, err := c.Bundles(ctx)
+	if err != nil && have < 0 {
+		return err
+	}
+	// The newest one: an older is of a model that another has replaced.
+	i := -1
+	for k, b := range bundles {
+		if b.Kind == bundle.KindResult && b.Sender == v.analyst.Fingerprint() && (i < 0 || b.Round > bundles[i].Round) {
+			i = k
+		}
+	}
+	if have >= 0 && (i < 0 || bundles[i].Round <= have) {
+		if v.site.Closed() { // it may have been interrupted
+			if err := v.site.CloseSetup(); err != nil {
+				return err
+			}
 		}
 		p.printf("the model is here: %s\nnext: concord predict new.csv\n", v.site.Path(site.ModelFile))
 		return nil
 	}
-	bundles, err := c.Bundles(ctx)
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(bundles, func(b api.BundleInfo) bool {
-		return b.Kind == bundle.KindResult && b.Sender == v.analyst.Fingerprint()
-	})
 	if i < 0 {
 		return p.notReleased(ctx, v, c)
 	}
@@ -78,6 +90,9 @@ func (p *program) fetchResult(ctx context.Context, v *visit, c post.Post) error 
 		return fmt.Errorf("the result: %w", err)
 	}
 	defer closeFile()
+	if err := p.checkRound(v, r, bundles[i].Round); err != nil {
+		return err
+	}
 	if err := p.accept(ctx, v, r); err != nil {
 		return err
 	}
@@ -167,7 +182,7 @@ func (p *program) accept(ctx context.Context, v *visit, r *bundle.Reader) error 
 	if err != nil {
 		return err
 	}
-	if err := v.keep(model, metrics); err != nil {
+	if err := v.keep(r.Manifest.Round, model, metrics); err != nil {
 		return err
 	}
 	p.printf("received a model that %d rows of %d parties trained\n", outcome.Rows, len(v.roster.Parties()))
@@ -183,6 +198,9 @@ func onlyAgreed(c *study.Contract, m *bundle.Manifest) error {
 	agreed := []string{study.MemberG + ".npy", study.MemberModel, study.MemberMetrics}
 	if c.Protocol == "nri" {
 		agreed = []string{study.MemberAnswers + ".npy", study.MemberMetrics}
+	}
+	if m.Round > 0 {
+		agreed = append(agreed, study.MemberRound)
 	}
 	for _, member := range m.Members {
 		if !slices.Contains(agreed, block.ReplaceAllString(member.Name, ".npy")) {
@@ -224,7 +242,7 @@ func (p *program) learn(ctx context.Context, v *visit, r *bundle.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := v.keep(model, metrics); err != nil {
+	if err := v.keep(r.Manifest.Round, model, metrics); err != nil {
 		return err
 	}
 	p.printf("received %s answers for the anchor's %d rows, of a model that %d rows of %d parties trained\n", c.Answers, c.Anchor.Rows, outcome.Rows, len(v.roster.Parties()))
@@ -238,15 +256,53 @@ func (p *program) learn(ctx context.Context, v *visit, r *bundle.Reader) error {
 
 // keep stores the model. The anchor stays until the study is closed: it admits a party
 // that comes later, and under nri makes sense of new answers.
-func (v *visit) keep(model *onnx.Graph, metrics []byte) error {
+func (v *visit) keep(round int, model *onnx.Graph, metrics []byte) error {
 	raw := model.Encode()
 	_, err := v.note(audit.Event{
-		Kind: audit.Modelled, File: study.HashOf(raw), Note: fmt.Sprintf("a model of %d bytes", len(raw)),
+		Kind: audit.Modelled, File: study.HashOf(raw), Note: fmt.Sprintf("the model of round %d, %d bytes", round, len(raw)),
 	})
 	if err != nil {
 		return err
 	}
-	return v.site.PutModel(raw, metrics)
+	return v.site.PutModel(round, raw, metrics)
+}
+
+// checkRound makes sure that a result is of the round that was asked for, and after the
+// first that the record of what its model was made of goes with it and names nobody who
+// has left. It tells people.
+func (p *program) checkRound(v *visit, r *bundle.Reader, round int) error {
+	if r.Manifest.Round != round {
+		return fmt.Errorf("the result is of round %d, the server said %d", r.Manifest.Round, round)
+	}
+	if round == 0 {
+		return nil
+	}
+	raw, err := r.Bytes(study.MemberRound, study.MaxRoundBytes)
+	if err != nil {
+		return err
+	}
+	record, err := study.DecodeRound(raw)
+	if err != nil {
+		return err
+	}
+	if record.Round != round || record.Study != v.study {
+		return errors.New("the record of what the model was made of is for another one")
+	}
+	for _, party := range record.Parties {
+		if v.chain.Present(party.Party) == nil {
+			return cli.WithHint(fmt.Errorf("the model of round %d was made with the rows of %s, which takes no part any more; it was not taken", round, party.Party.Short()), "tell the analyst and the other parties")
+		}
+	}
+	if err := v.site.PutRecord(round, raw); err != nil {
+		return err
+	}
+	old, err := v.site.Round()
+	if err == nil && v.site.HasModel() {
+		p.printf("a new model, round %d, takes the place of the one here, which stays as %s: rows went into it of a party that has left, or it lacks those of one that came\n",
+			round, site.OldModel(old))
+		p.printf("delete that file when nothing needs it any more\n")
+	}
+	return err
 }
 
 func readOutcome(r *bundle.Reader) ([]byte, *study.Outcome, error) {

@@ -98,6 +98,8 @@ func (v *visit) done() string {
 // next is the command that is this site's turn, or "" when others have theirs.
 func (v *visit) next(st api.Status) string {
 	switch {
+	case v.newerModel(st):
+		return "concord receive"
 	case v.site.Has(site.ModelFile):
 		return "concord predict new.csv"
 	case v.site.Has(site.WithdrawnFile):
@@ -134,6 +136,12 @@ func (v *visit) next(st api.Status) string {
 		return "concord review, then concord approve"
 	}
 	return "concord prepare data.csv"
+}
+
+// newerModel reports whether the analyst has a newer model than the one here.
+func (v *visit) newerModel(st api.Status) bool {
+	round, err := v.site.Round()
+	return err == nil && v.site.HasModel() && st.State == api.StateReleased && st.Round > round
 }
 
 // giveNext is what comes next for a site that exchanges files and has something to say.

@@ -94,11 +94,12 @@ func (s *Server) runJob(ctx context.Context, hash study.Hash) (err error) {
 	if err != nil {
 		return err
 	}
-	if v.chain == nil || v.ended != "" || v.problem != "" || len(v.missing(v.roster, v.contributions)) > 0 || len(v.results) >= len(v.members) {
+	due := v.due()
+	if due == nil || v.problem != "" {
 		return nil
 	}
 	started := time.Now()
-	results, err := s.train(ctx, v)
+	err = s.do(ctx, v, due)
 	var untrainable *analysis.Untrainable
 	switch {
 	case ctx.Err() != nil:
@@ -106,28 +107,16 @@ func (s *Server) runJob(ctx context.Context, hash study.Hash) (err error) {
 	case errors.As(err, &untrainable):
 		s.log.Error("training failed", "study", hash.Short(), "error", err)
 		return s.store.SetProblem(ctx, hash, err.Error())
+	case errors.Is(err, store.ErrConflict):
+		s.log.Info("a result was made and not released: the roster changed meanwhile", "study", hash.Short())
+		s.wakeJobs()
+		return nil
 	case err != nil:
 		return err
 	}
-	if err := s.release(ctx, v, results); err != nil {
-		return err
-	}
-	s.log.Info("released", "study", hash.Short(), "parties", len(results), "seconds", time.Since(started).Seconds())
+	s.log.Info("released", "study", hash.Short(), "round", due.round, "parties", len(due.parties), "seconds", time.Since(started).Seconds())
+	s.wakeJobs() // there may be more
 	return nil
-}
-
-// train reads all contributions in the roster's order and computes each party's
-// result.
-func (s *Server) train(ctx context.Context, v *view) ([][]bundle.Source, error) {
-	parties := v.roster.Parties()
-	parts := make([]analyst.Contribution, len(parties))
-	for i, party := range parties {
-		var err error
-		if parts[i], err = s.storedContribution(v, party); err != nil {
-			return nil, err
-		}
-	}
-	return analysis.Results(ctx, v.contract, v.epoch, parts)
 }
 
 func (s *Server) storedContribution(v *view, party *study.Statement) (analyst.Contribution, error) {
@@ -142,10 +131,9 @@ func (s *Server) storedContribution(v *view, party *study.Statement) (analyst.Co
 	return analyst.Contribution{}, fmt.Errorf("the contribution of %q: %w", party.Name, store.ErrNotFound)
 }
 
-// release seals every party's result and stores all of them, or none: what a
-// crash interrupts is computed and sealed anew.
-func (s *Server) release(ctx context.Context, v *view, results [][]bundle.Source) (err error) {
-	parties := v.roster.Parties()
+// release seals the results of parties and stores all of them with the record of their
+// model, or nothing: what a crash interrupts is computed and sealed anew.
+func (s *Server) release(ctx context.Context, v *view, record *study.Round, parties []*study.Statement, results [][]bundle.Source) (err error) {
 	bundles := make([]store.Bundle, len(parties))
 	files := make([]*os.File, len(parties))
 	defer func() {
@@ -160,21 +148,25 @@ func (s *Server) release(ctx context.Context, v *view, results [][]bundle.Source
 		if files[i], err = s.store.Incoming(); err != nil {
 			return err
 		}
-		if bundles[i], err = s.sealResult(ctx, v, party, results[i], files[i]); err != nil {
+		members := results[i]
+		if record.Round > 0 {
+			members = append(members, bundle.FromBytes(study.MemberRound, record.Encode()))
+		}
+		if bundles[i], err = s.sealResult(ctx, v, record, party, members, files[i]); err != nil {
 			return fmt.Errorf("the result of %q: %w", party.Name, err)
 		}
 	}
-	return s.store.PutBundles(ctx, bundles, files)
+	return s.store.PutRound(ctx, v.hash, v.roster.Number, record, bundles, files)
 }
 
 // sealResult seals one party's result into a file, to that party and to the analyst
 // too, who has it anyway: so it can be shown to an auditor.
-func (s *Server) sealResult(ctx context.Context, v *view, party *study.Statement, members []bundle.Source, file *os.File) (store.Bundle, error) {
+func (s *Server) sealResult(ctx context.Context, v *view, record *study.Round, party *study.Statement, members []bundle.Source, file *os.File) (store.Bundle, error) {
 	var none store.Bundle
 	manifest, err := bundle.Describe(bundle.Draft{
 		Header: bundle.Header{
 			Study: v.hash, Epoch: v.epoch, Sender: s.id.Statement.Fingerprint(),
-			Recipients: []study.Hash{party.Fingerprint(), s.id.Statement.Fingerprint()}, Kind: bundle.KindResult, Number: 1,
+			Recipients: []study.Hash{party.Fingerprint(), s.id.Statement.Fingerprint()}, Kind: bundle.KindResult, Round: record.Round, Number: 1,
 		},
 		Members: members,
 	})
@@ -209,11 +201,11 @@ func (s *Server) sealResult(ctx context.Context, v *view, party *study.Statement
 		return none, err
 	}
 	return store.Bundle{
-		Study: v.hash, Epoch: v.epoch, Sender: env.Sender, Kind: env.Kind, Slot: party.Fingerprint(),
+		Study: v.hash, Epoch: v.epoch, Sender: env.Sender, Kind: env.Kind, Round: record.Round, Slot: party.Fingerprint(),
 		Recipients: env.Recipients, Manifest: env.Manifest, File: study.HashOf(env.Line()), Size: int64(len(env.Line())) + env.Size,
 		Event: audit.Event{
 			Program: cli.Program(), Backend: linalg.Backend().String(),
-			Note: fmt.Sprintf("the result of %q, made of %d contributions", party.Name, len(v.contributions)),
+			Note: fmt.Sprintf("the result of %q, round %d, of a model made of %d contributions", party.Name, record.Round, len(record.Parties)),
 		},
 	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"concord/internal/api"
@@ -222,6 +223,7 @@ func (s *Server) leave(ctx context.Context, v *view, a *study.Amendment) error {
 	}
 	err := s.store.Amend(ctx, v.hash, store.Amending{
 		Amendment: a, Gone: v.names(a.Party), Setup: v.contract.Anchor.Pieces(), Ended: ended,
+		Models: v.inModels(a.Party),
 		Receipt: func(deleted []study.Deleted) []byte {
 			w := &study.Withdrawal{
 				Format: 1, Study: v.hash, Epoch: a.To, Party: a.Party, Kind: a.Kind, Deleted: deleted, Models: v.models(a.Party),
@@ -237,19 +239,24 @@ func (s *Server) leave(ctx context.Context, v *view, a *study.Amendment) error {
 	return err
 }
 
+// inModels reports whether a party's rows went into a model, of which a program that kept
+// no records may have made one.
+func (v *view) inModels(party study.Hash) bool {
+	origin := v.chain.Origin(party)
+	return slices.ContainsFunc(v.rounds, func(r *study.Round) bool { return r.Has(origin) }) || len(v.rounds) == 0 && len(v.results) > 0
+}
+
 // models are those that were released and that a party's rows went into.
 func (v *view) models(party study.Hash) []study.ReleasedModel {
-	released := map[int]int{}
-	last := -1
-	for _, b := range v.results {
-		released[b.Round]++
-		last = max(last, b.Round)
-	}
 	var out []study.ReleasedModel
-	for round := 0; round <= last; round++ {
-		if released[round] > 0 && v.of(party, v.contributions) != nil {
-			out = append(out, study.ReleasedModel{Round: round, Parties: released[round]})
+	origin := v.chain.Origin(party)
+	for _, r := range v.rounds {
+		if r.Has(origin) {
+			out = append(out, study.ReleasedModel{Round: r.Round, Parties: len(r.Parties) + len(r.Late)})
 		}
+	}
+	if len(v.rounds) == 0 && len(v.results) > 0 {
+		out = append(out, study.ReleasedModel{Parties: len(v.results)})
 	}
 	return out
 }

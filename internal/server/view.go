@@ -39,6 +39,9 @@ type view struct {
 	setup         []store.Bundle
 	contributions []store.Bundle
 	results       []store.Bundle
+	// rounds are the models that were made, next is the number of the next.
+	rounds []*study.Round
+	next   int
 	// people are the members by fingerprint, and whoever a pending add names; left
 	// are those that took part and do not any more. now is what the parties are told.
 	people, left map[study.Hash]*study.Statement
@@ -181,6 +184,12 @@ func (s *Server) readChain(ctx context.Context, v *view) (err error) {
 			return err
 		}
 		v.pending = p
+	}
+	if v.rounds, err = s.store.Rounds(ctx, v.hash); err != nil {
+		return err
+	}
+	if v.next, err = s.store.NextRound(ctx, v.hash); err != nil {
+		return err
 	}
 	all, err := s.store.All(ctx, v.hash)
 	if err != nil {
@@ -383,21 +392,28 @@ func (v *view) status() api.Status {
 			missing []string
 		}{api.StateSetup, v.missing(v.chain.Root(), v.setup)})
 	}
-	steps = append(steps, struct {
-		state   api.State
-		missing []string
-	}{api.StateContributing, v.missing(v.roster, v.contributions)})
+	if v.last() == nil && len(v.results) == 0 {
+		steps = append(steps, struct {
+			state   api.State
+			missing []string
+		}{api.StateContributing, v.missing(v.roster, v.contributions)})
+	}
 	for _, step := range steps {
 		if len(step.missing) > 0 {
 			st.State, st.WaitingFor = step.state, step.missing
 			return st
 		}
 	}
+	if v.last() != nil {
+		st.Round = v.last().Round
+	}
 	switch {
 	case v.problem != "":
 		st.State = api.StateFailed
-	case len(v.results) < len(v.members):
+	case v.due() != nil:
 		st.State, st.WaitingFor = api.StateTraining, []string{"the analyst"}
+	case len(v.results) == 0: // somebody left, and too few of the rest have contributed
+		st.State, st.WaitingFor = api.StateContributing, v.missing(v.roster, v.contributions)
 	default:
 		st.State = api.StateReleased
 	}

@@ -35,6 +35,8 @@
 //	lock                 held while a command changes the folder
 //	join-tried           this identity may be known to a server
 //	model.onnx           the finished model, which holds the basis  0600
+//	round                which model it is, unless the first; model-0.onnx is the one before,
+//	round-1.json         what the model of round 1 was made of
 //	metrics.json         what the analyst measured
 //
 // Every file takes its place whole and durably (package durable).
@@ -363,13 +365,55 @@ func (s *Site) Basis(m, l int) (*basis.Basis, error) {
 	return b, nil
 }
 
-// PutModel stores what came back. The model comes last, and ends the study for
-// this site.
-func (s *Site) PutModel(model, metrics []byte) error {
+// PutModel stores what came back in a round. The model comes last. That of an earlier
+// round stays under the name that OldModel says, until somebody deletes it.
+func (s *Site) PutModel(round int, model, metrics []byte) error {
+	had, err := s.Round()
+	if err != nil {
+		return err
+	}
+	if old, err := s.Model(); err == nil && had < round && !s.has(OldModel(had)) {
+		if err := durable.WriteFile(s.path(OldModel(had)), old, secretPerm); err != nil {
+			return err
+		}
+	}
 	if err := durable.WriteFile(s.path(MetricsFile), metrics, filePerm); err != nil {
 		return err
 	}
-	return durable.WriteFile(s.path(ModelFile), model, secretPerm)
+	if err := durable.WriteFile(s.path(ModelFile), model, secretPerm); err != nil {
+		return err
+	}
+	if round == 0 {
+		return nil
+	}
+	return durable.WriteFile(s.path(roundFile), fmt.Appendf(nil, "%d\n", round), filePerm)
+}
+
+// roundFile says of which round the model is, unless it is the first, 0.
+const roundFile = "round"
+
+// OldModel names the model of an earlier round.
+func OldModel(round int) string { return fmt.Sprintf("model-%d.onnx", round) }
+
+// Round is that of the model here; 0 before there is one.
+func (s *Site) Round() (int, error) {
+	b, err := os.ReadFile(s.path(roundFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	var round int
+	if _, err := fmt.Sscanf(string(b), "%d\n", &round); err != nil || round < 1 {
+		return 0, fmt.Errorf("%s is damaged: it holds no round", s.path(roundFile))
+	}
+	return round, nil
+}
+
+// PutRecord stores what the model of a round was made of.
+func (s *Site) PutRecord(round int, record []byte) error {
+	return durable.WriteFile(s.path(fmt.Sprintf("round-%d.json", round)), record, filePerm)
 }
 
 // Model loads the finished model's bytes.

@@ -149,6 +149,9 @@ func (s *Store) move(from, to string) error {
 // receipt. If the same one came at the same time, that one's receipt is returned; a
 // different one is ErrConflict.
 func (s *Store) insert(tx *sql.Tx, b Bundle) (receipt []byte, err error) {
+	if state, err := memberState(tx, b.Study, b.Sender); err == nil && state == memberOut {
+		return nil, conflict("this party has left the study; nothing of it is kept")
+	}
 	res, err := tx.Exec(`INSERT INTO bundles (study, epoch, sender, kind, round, slot, manifest, file, size, receipt)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		b.Study[:], b.Epoch[:], b.Sender[:], b.Kind, b.Round, b.slot(), b.Manifest[:], b.File[:], b.Size, append([]byte{}, b.Receipt...))

@@ -178,6 +178,9 @@ type Amending struct {
 	// deleted. With Setup its setup bundles are too.
 	Gone  []study.Hash
 	Setup bool
+	// Models: its rows went into models that were released. They are deleted, with all
+	// results that nobody has fetched yet.
+	Models bool
 	// Receipt says, once it is known what was deleted, what the analyst signs.
 	Receipt func([]study.Deleted) []byte
 	// Ended says why the study ends with it, or is empty.
@@ -191,8 +194,9 @@ type Amending struct {
 // Errors: ErrConflict if another amendment came first.
 func (s *Store) Amend(ctx context.Context, hash study.Hash, a Amending) error {
 	var files []study.Hash
+	var uploads []UploadID
 	err := s.change(ctx, func(tx *sql.Tx) (err error) {
-		files = nil
+		files, uploads = nil, nil
 		am := a.Amendment
 		var old []byte
 		var pending bool
@@ -268,26 +272,29 @@ func (s *Store) Amend(ctx context.Context, hash study.Hash, a Amending) error {
 		if a.Receipt == nil {
 			return nil
 		}
-		gone, err := s.leave(tx, hash, a)
-		files = gone
+		files, uploads, err = s.leave(tx, hash, a)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return s.removeAll(files)
+	for _, id := range uploads {
+		s.removeUpload(id)
+	}
+	return errors.Join(s.removeAll(files), s.sweepModels())
 }
 
 // leave deletes what a party that leaves has sent, and every result that its rows went
 // into, and keeps a tombstone of each and the analyst's receipt.
-func (s *Store) leave(tx *sql.Tx, hash study.Hash, a Amending) (files []study.Hash, err error) {
+func (s *Store) leave(tx *sql.Tx, hash study.Hash, a Amending) (files []study.Hash, uploads []UploadID, err error) {
 	var deleted []study.Deleted
 	for i, party := range a.Gone {
 		where, args := "sender = ? AND kind <> 'setup'", []any{party[:]}
 		if a.Setup {
 			where = "sender = ?"
 		}
-		if i == 0 { // results are sealed to everybody, and made of everybody's rows
+		where, args = "("+where+") OR kind = 'result' AND slot = ?", append(args, party[:])
+		if a.Models && i == 0 { // every result is of a model that its rows went into
 			where = "(" + where + ") OR kind = 'result'"
 		}
 		list, err := query(context.Background(), tx, `SELECT epoch, sender, kind, round, slot, manifest, file, size FROM bundles
@@ -303,29 +310,42 @@ func (s *Store) leave(tx *sql.Tx, hash study.Hash, a Amending) (files []study.Ha
 			return b, err
 		}, append([]any{hash[:]}, args...)...)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, b := range list {
 			_, err := tx.Exec(`INSERT INTO tombstones (study, epoch, sender, kind, round, slot, manifest, file, size, deleted, amendment)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, hash[:], b.Epoch[:], b.Sender[:], b.Kind, b.Round, b.slot(), b.Manifest[:], b.File[:], b.Size,
 				time.Now().UTC().Format(time.RFC3339), a.Amendment.To[:])
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			event := audit.Event{Kind: audit.Removed, Epoch: b.Epoch, Manifest: b.Manifest, File: b.File, Party: b.Sender, Note: "a " + b.Kind + " was deleted: its party, or one whose rows it was made of, has left"}
 			if _, err := s.note(tx, hash, event); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			deleted = append(deleted, study.Deleted{Kind: b.Kind, Round: b.Round, Sender: b.Sender, Recipient: b.Slot, Manifest: b.Manifest, Bytes: b.Size})
 		}
 		removed, err := s.delete(tx, hash, where, args...)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		files = append(files, removed...)
+		if err := setState(tx, hash, party, memberOut); err != nil {
+			return nil, nil, err
+		}
+		ended, err := query(context.Background(), tx, "DELETE FROM uploads WHERE study = ? AND sender = ? RETURNING id", scanUploadID, hash[:], party[:])
+		if err != nil {
+			return nil, nil, err
+		}
+		uploads = append(uploads, ended...)
+	}
+	if a.Models {
+		if _, err := tx.Exec("UPDATE rounds SET gone = 1 WHERE study = ?", hash[:]); err != nil {
+			return nil, nil, err
+		}
 	}
 	_, err = tx.Exec("INSERT INTO withdrawals (study, party, receipt) VALUES (?, ?, ?)", hash[:], a.Amendment.Party[:], a.Receipt(deleted))
-	return files, err
+	return files, uploads, err
 }
 
 // delete deletes bundles and returns their files, which go when that is durable; what a

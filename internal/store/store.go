@@ -194,6 +194,9 @@ CREATE TABLE uploads (
 -- With hundreds of parties a study has tens of thousands of recipients.
 CREATE INDEX recipients_by_recipient ON recipients (study, recipient);
 CREATE INDEX bundles_by_manifest ON bundles (study, manifest);
+`, `
+-- 1 for a model into which rows went of a party that has left: its files go.
+ALTER TABLE rounds ADD COLUMN gone INTEGER NOT NULL DEFAULT 0;
 `}
 
 // conflict is an ErrConflict that says what conflicts.
@@ -323,6 +326,9 @@ func (s *Store) migrate() error {
 // names; uploads that have not expired stay. Nothing may be arriving at the same
 // time.
 func (s *Store) Sweep() error {
+	if err := s.sweepModels(); err != nil {
+		return err
+	}
 	if err := durable.Sweep(s.blobs); err != nil {
 		return err
 	}

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"concord/internal/durable"
+	"concord/study"
+)
+
+// Rounds returns what the models of a study were made of, in order.
+func (s *Store) Rounds(ctx context.Context, hash study.Hash) ([]*study.Round, error) {
+	return query(ctx, s.db, "SELECT record FROM rounds WHERE study = ? ORDER BY round", func(row *sql.Rows) (*study.Round, error) {
+		var b []byte
+		if err := row.Scan(&b); err != nil {
+			return nil, err
+		}
+		return study.DecodeRound(b)
+	}, hash[:])
+}
+
+// NextRound is the number of the next model: none that was released before, and
+// deleted since perhaps, had it.
+func (s *Store) NextRound(ctx context.Context, hash study.Hash) (next int, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT coalesce(max(round) + 1, 0) FROM (
+		SELECT round FROM rounds WHERE study = ?1 UNION ALL
+		SELECT round FROM bundles WHERE study = ?1 AND kind = 'result' UNION ALL
+		SELECT round FROM tombstones WHERE study = ?1 AND kind = 'result')`, hash[:]).Scan(&next)
+	return next, err
+}
+
+// PutRound stores results and the record of the model that they are of, all of it or
+// nothing; files[i] belongs to bundles[i]. ErrConflict means that the roster is not the
+// one of this number any more: somebody has left, perhaps.
+func (s *Store) PutRound(ctx context.Context, hash study.Hash, roster int, record *study.Round, bundles []Bundle, files []*os.File) error {
+	for i, b := range bundles {
+		if err := s.putFile(b, files[i]); err != nil {
+			return err
+		}
+	}
+	err := s.change(ctx, func(tx *sql.Tx) error {
+		var now int
+		if err := tx.QueryRow("SELECT coalesce(max(number), 0) FROM rosters WHERE study = ? AND pending = 0", hash[:]).Scan(&now); err != nil {
+			return err
+		}
+		if now != roster {
+			return conflict("the roster was changed meanwhile")
+		}
+		for _, b := range bundles { // which enters each in the audit log
+			if _, err := s.insert(tx, b); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec("INSERT INTO rounds (study, round, record) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET record = excluded.record",
+			hash[:], record.Round, record.Encode())
+		return err
+	})
+	if err != nil {
+		for _, b := range bundles {
+			err = errors.Join(err, ignoreMissing(s.removeUnnamed(b.File)))
+		}
+	}
+	return err
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// PutModel stores the files of a model that the analyst keeps, before PutRound makes it
+// count.
+func (s *Store) PutModel(hash study.Hash, round int, fill func(dir string) error) error {
+	folder := s.modelDir(hash)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	if err := errors.Join(durable.SyncDir(filepath.Dir(filepath.Dir(folder))), durable.SyncDir(filepath.Dir(folder))); err != nil {
+		return err
+	}
+	return durable.PutDir(filepath.Join(folder, strconv.Itoa(round)), 0o700, fill)
+}
+
+// ModelPath is the path of a file of a model.
+func (s *Store) ModelPath(hash study.Hash, round int, name string) string {
+	return filepath.Join(s.modelDir(hash), strconv.Itoa(round), name)
+}
+
+func (s *Store) modelDir(hash study.Hash) string {
+	return filepath.Join(filepath.Dir(s.blobs), "models", hash.String())
+}
+
+// sweepModels removes the models into which rows of a party went that has left.
+func (s *Store) sweepModels() error {
+	type gone struct {
+		hash  study.Hash
+		round int
+	}
+	list, err := query(context.Background(), s.db, "SELECT study, round FROM rounds WHERE gone = 1", func(row *sql.Rows) (g gone, err error) {
+		var b []byte
+		err = row.Scan(&b, &g.round)
+		copy(g.hash[:], b)
+		return g, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, g := range list {
+		if err := os.RemoveAll(filepath.Join(s.modelDir(g.hash), strconv.Itoa(g.round))); err != nil {
+			return fmt.Errorf("store: a model of a party that has left: %w", err)
+		}
+	}
+	return nil
+}
