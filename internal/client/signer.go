@@ -111,6 +111,8 @@ func (s *signer) check(req *http.Request, resp *http.Response, asked study.Hash,
 	s.mu.Lock()
 	s.analyst, s.run = analyst, a.Run
 	s.mu.Unlock()
+	// What a proxy says of the time does not count.
+	resp.Header.Set("Date", a.Time.Format(http.TimeFormat))
 	if !a.Body.IsZero() && req.Method != http.MethodHead {
 		resp.Body = &checked{signed.CheckBody(resp.Body, a.Body), req.URL.Host}
 	}

@@ -171,12 +171,19 @@ func (u *upload) send(ctx context.Context, location string) error {
 	resp, err := u.c.exchange(ctx, http.MethodPatch, location, http.Header{
 		api.HeaderResumable: {api.TusVersion}, api.HeaderOffset: {strconv.FormatInt(u.arrived, 10)}, "Content-Type": {api.PartMediaType},
 	}, io.NewSectionReader(u.file, u.arrived, n), n)
+	if err == nil && resp.StatusCode != http.StatusNoContent {
+		err = refusal(resp)
+		if u.capped(err) {
+			return nil
+		}
+		return u.refused(err)
+	}
+	if err != nil && u.capped(err) {
+		return nil
+	}
 	if err != nil {
 		u.smaller()
 		return err
-	}
-	if resp.StatusCode != http.StatusNoContent {
-		return u.refused(refusal(resp))
 	}
 	resp.Body.Close()
 	before := u.arrived
@@ -197,6 +204,23 @@ func (u *upload) send(ctx context.Context, location string) error {
 
 func (u *upload) smaller() { u.part = max(u.part/2, min(minPart, u.most)) }
 
+// capped reports whether something between refuses a part for its size and smaller
+// ones are left to try: no later part will be as large.
+func (u *upload) capped(err error) bool {
+	var between *Interference
+	if !errors.As(err, &between) || between.Status != http.StatusRequestEntityTooLarge {
+		return false
+	}
+	last := u.part
+	u.smaller()
+	u.most = u.part
+	if u.part == last {
+		return false
+	}
+	u.c.notice("a proxy lets no part of %d bytes pass; trying %d", last, u.part)
+	return true
+}
+
 // refused says what an answer to a part means for the next one.
 func (u *upload) refused(err error) error {
 	var r *Refusal
@@ -206,10 +230,7 @@ func (u *upload) refused(err error) error {
 		// The upload has ended: it is begun again, or the receipt is there.
 		return &Refusal{r.Status, codeBegin, r.Reason, r.Advice}
 	case errors.As(err, &between):
-		last := u.part
-		if u.smaller(); between.Status == http.StatusRequestEntityTooLarge && u.part < last {
-			return &Interference{Status: http.StatusServiceUnavailable, By: "a proxy that lets only smaller parts pass"}
-		}
+		u.smaller()
 	}
 	return err
 }

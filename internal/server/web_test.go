@@ -489,6 +489,41 @@ func TestBufferingProxy(t *testing.T) {
 	w.play(t)
 }
 
+// TestCappingProxy: a proxy that lets no body of more than 600 kB pass gets smaller
+// parts, by either way of saying no, and no wait in between.
+func TestCappingProxy(t *testing.T) {
+	const most = 600_000
+	w := newWorld(t)
+	reverse := proxytest.Reverse(w.web, "")
+	refusals, parts := 0, 0
+	w.behind(t, authority(t, "Public CA"), http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.ContentLength > most {
+			refusals++
+			rw.Header().Set("Content-Type", "text/html")
+			rw.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		}
+		if r.Method == http.MethodPatch {
+			parts++
+		}
+		reverse.ServeHTTP(rw, r)
+	}), "")
+	w.join()
+	a, b := w.parties[0], w.parties[1]
+	for from, path := range map[*study.Identity]string{a: w.setup(a, b), b: w.large(b, 100_000, nil)} {
+		receipt, err := w.as(from).Send(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := study.DecodeReceipt(receipt, w.analyst.Statement); err != nil {
+			t.Error(err)
+		}
+	}
+	if refusals < 3 || refusals > 8 || parts < 4 {
+		t.Errorf("the proxy refused %d requests and let %d parts pass", refusals, parts)
+	}
+}
+
 // TestCompressingProxy: what is signed is what arrives after decompression.
 func TestCompressingProxy(t *testing.T) {
 	w := newWorld(t)
