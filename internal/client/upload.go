@@ -211,10 +211,11 @@ func (u *upload) capped(err error) bool {
 	if !errors.As(err, &between) || between.Status != http.StatusRequestEntityTooLarge {
 		return false
 	}
-	last := u.part
+	last := min(u.part, u.size-u.arrived)
+	u.part = last
 	u.smaller()
 	u.most = u.part
-	if u.part == last {
+	if u.part >= last {
 		return false
 	}
 	u.c.notice("a proxy lets no part of %d bytes pass; trying %d", last, u.part)
