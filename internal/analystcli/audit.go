@@ -162,7 +162,7 @@ func other(l *auditlog.Log, path string) error {
 // auditLog is a study's log with all that the store has of what parties said.
 func auditLog(ctx context.Context, st *store.Store, id *study.Identity, hash study.Hash) (*auditlog.Log, error) {
 	l := &auditlog.Log{
-		Study: hash, Owner: id.Statement.Fingerprint(), People: []*study.Statement{id.Statement},
+		Study: hash, Owner: id.Statement.Fingerprint(), Analyst: id.Statement.Fingerprint(), People: []*study.Statement{id.Statement},
 		Open: func() (io.ReadCloser, error) {
 			r, w := io.Pipe() // closing r ends the writer
 			go func() { w.CloseWithError(st.WriteAudit(ctx, hash, w)) }()

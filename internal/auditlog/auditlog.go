@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"concord/audit"
+	"concord/bundle"
 	"concord/internal/cli"
 	"concord/study"
 )
@@ -23,6 +24,11 @@ import (
 type Log struct {
 	// Study is the contract hash, zero for a server's own log; Owner began the log.
 	Study, Owner study.Hash
+	// Analyst is the study's, with the keys that it began with.
+	Analyst study.Hash
+	// Origin gives the first fingerprint of a participant that has had new keys since;
+	// zero for one that it does not know. nil if there is none such.
+	Origin func(fingerprint study.Hash) study.Hash
 	// People are all participants whose keys are known, the owner among them.
 	People []*study.Statement
 	// Open opens the log for reading from its beginning.
@@ -45,28 +51,47 @@ func (l *Log) Name(fingerprint study.Hash) string {
 	return fingerprint.Short()
 }
 
-// Envelope takes in what a bundle's line says. from is who signed it.
+// origin is a participant's first fingerprint.
+func (l *Log) origin(fingerprint study.Hash) study.Hash {
+	if l.Origin != nil {
+		if first := l.Origin(fingerprint); !first.IsZero() {
+			return first
+		}
+	}
+	return fingerprint
+}
+
+// Envelope takes in what a bundle's line says. from is who signed it. What a party
+// has seen is the analyst's log, what the analyst has seen is that of whom the bundle is
+// for: here, the owner's.
 func (l *Log) Envelope(heads *study.Heads, from study.Hash, kind string) {
-	what := fmt.Sprintf("the line of a %s bundle", kind)
-	l.heads(heads, from, time.Time{}, what)
+	about := l.Analyst
+	if kind == bundle.KindResult {
+		about = l.Owner
+	}
+	l.heads(heads, from, about, time.Time{}, fmt.Sprintf("the line of a %s bundle", kind))
 }
 
 // Receipt takes in what the analyst's receipt says.
 func (l *Log) Receipt(r *study.Receipt, analyst study.Hash) {
-	l.heads(r.Heads, analyst, r.Received, "the receipt of "+r.Received.Format(time.RFC3339))
+	l.heads(r.Heads, analyst, l.Owner, r.Received, "the receipt of "+r.Received.Format(time.RFC3339))
 }
 
 // Witness takes in what a witness says.
 func (l *Log) Witness(w *study.Witness) {
-	l.heads(&w.Heads, w.By, w.Time, "a witness of "+w.Time.Format(time.RFC3339))
+	l.heads(&w.Heads, w.By, w.To, w.Time, "a witness of "+w.Time.Format(time.RFC3339))
 }
 
-func (l *Log) heads(h *study.Heads, from study.Hash, at time.Time, what string) {
-	if h == nil {
+// heads takes in what from signed: of its own log, and of the log of about.
+func (l *Log) heads(h *study.Heads, from, about study.Hash, at time.Time, what string) {
+	switch {
+	case h == nil:
 		return
-	}
-	if h.Seen != nil && from != l.Owner {
+	case h.Seen == nil:
+	case l.origin(about) == l.Owner:
 		l.Vouchers = append(l.Vouchers, audit.Voucher{Head: *h.Seen, By: l.Name(from), What: what})
+	case !about.IsZero():
+		l.sight(about, audit.Sighting{Head: *h.Seen, What: what + ", by " + l.Name(from)})
 	}
 	if h.Own != nil {
 		l.sight(from, audit.Sighting{Head: *h.Own, Time: at, What: what})
@@ -77,6 +102,7 @@ func (l *Log) sight(from study.Hash, s audit.Sighting) {
 	if l.Seen == nil {
 		l.Seen = map[study.Hash][]audit.Sighting{}
 	}
+	from = l.origin(from)
 	l.Seen[from] = append(l.Seen[from], s)
 }
 
@@ -95,12 +121,12 @@ func (l *Log) Other(r io.Reader) error {
 		return fmt.Errorf("its first line is no entry of an audit log: %w", err)
 	}
 	owner := e.By
-	if owner == l.Owner {
+	if l.origin(owner) == l.Owner {
 		return errors.New("it is this participant's own log, not another's")
 	}
 	var vouchers []audit.Voucher
 	chain, err := audit.Verify(lines, owner, l.Study, audit.KeysOf(l.People...), func(e *audit.Entry) error {
-		if e.Party == l.Owner && !e.Heard.IsZero() {
+		if l.origin(e.Party) == l.Owner && !e.Heard.IsZero() {
 			vouchers = append(vouchers, audit.Voucher{Head: e.Heard, By: l.Name(owner), What: fmt.Sprintf("entry %d of its log", e.Number)})
 		}
 		return nil
@@ -109,7 +135,7 @@ func (l *Log) Other(r io.Reader) error {
 		return fmt.Errorf("the log of %s: %w", l.Name(owner), err)
 	}
 	var held []audit.Voucher
-	for _, s := range append(l.Seen[owner], l.ownHeard(owner)...) {
+	for _, s := range append(l.Seen[l.origin(owner)], l.ownHeard(owner)...) {
 		held = append(held, audit.Voucher{Head: s.Head, By: l.Name(l.Owner), What: s.What})
 	}
 	if _, err := chain.Check(held); err != nil {
@@ -128,7 +154,7 @@ func (l *Log) ownHeard(other study.Hash) []audit.Sighting {
 	}
 	defer r.Close()
 	_, _ = audit.Verify(r, l.Owner, l.Study, audit.KeysOf(l.People...), func(e *audit.Entry) error { // Verify says what is wrong
-		if e.Party == other && !e.Heard.IsZero() {
+		if l.origin(e.Party) == l.origin(other) && !e.Heard.IsZero() {
 			out = append(out, audit.Sighting{Head: e.Heard, What: fmt.Sprintf("entry %d of the log here", e.Number)})
 		}
 		return nil
@@ -174,7 +200,8 @@ func (l *Log) Verify() (*Result, error) {
 	defer r.Close()
 	chain, err := audit.Verify(r, l.Owner, l.Study, audit.KeysOf(l.People...), func(e *audit.Entry) error {
 		if !e.Heard.IsZero() {
-			seen[e.Party] = append(seen[e.Party], audit.Sighting{Head: e.Heard, What: fmt.Sprintf("entry %d of the log here", e.Number)})
+			from := l.origin(e.Party)
+			seen[from] = append(seen[from], audit.Sighting{Head: e.Heard, What: fmt.Sprintf("entry %d of the log here", e.Number)})
 		}
 		return nil
 	})

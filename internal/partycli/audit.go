@@ -154,11 +154,12 @@ func (p *program) askHeads(ctx context.Context) error {
 // auditLog is this site's log with all that lies here of what others said.
 func (v *visit) auditLog() (*auditlog.Log, error) {
 	l := &auditlog.Log{
-		Study: v.study, Owner: v.own(), People: []*study.Statement{v.id.Statement, v.analyst},
+		Study: v.study, Owner: v.own(), Analyst: v.analyst.Fingerprint(), People: []*study.Statement{v.id.Statement, v.analyst},
 		Open: func() (io.ReadCloser, error) { return v.site.OpenAudit() },
 	}
 	if v.chain != nil {
 		l.Owner = v.chain.Origin(v.own()) // who began it, whatever keys it has now
+		l.Origin = v.chain.Origin
 		l.People = append(l.People, v.chain.Everybody()...)
 	}
 	paths, err := filepath.Glob(v.site.Path("receipts", "*.json"))

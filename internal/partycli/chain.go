@@ -102,13 +102,13 @@ func (v *visit) finishRekey() error {
 	if old.Statement.Fingerprint() != fingerprint {
 		known := false
 		if err := v.site.Noted(func(e *audit.Entry) bool {
-			known = e.Kind == audit.Rekeyed && e.Party == fingerprint
+			known = e.Kind == audit.Rekeying && e.Party == fingerprint
 			return !known
 		}); err != nil {
 			return err
 		}
 		if !known {
-			e := audit.Event{Kind: audit.Rekeyed, Epoch: v.epoch, Party: fingerprint, Note: "this site signs with new keys from here on"}
+			e := audit.Event{Kind: audit.Rekeying, Epoch: v.epoch, Party: fingerprint, Note: "this site signs with new keys from here on"}
 			if _, err := v.site.Note(old, v.study, e); err != nil {
 				return err
 			}

@@ -289,7 +289,7 @@ func (r *replay) name(fingerprint study.Hash) string {
 // log checks the analyst's audit log beside all that parties and receipts say of it.
 func (r *replay) log() error {
 	l := &auditlog.Log{
-		Study: r.Study, Owner: r.Fingerprint, People: append(slices.Clone(r.people), r.auditor.Statement),
+		Study: r.Study, Owner: r.Fingerprint, Analyst: r.Fingerprint, Origin: r.chain.Origin, People: append(slices.Clone(r.people), r.auditor.Statement),
 		Open: func() (io.ReadCloser, error) { return r.section(dossier.AuditLog) },
 	}
 	var receipts []audit.Voucher
