@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
@@ -10,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"concord/internal/ahead"
 	"concord/study"
 )
 
@@ -123,8 +123,8 @@ func (s *scan) member(want Member) error {
 		return refuse(ErrDamaged, "zip: it ends within member %q, %d bytes are missing", want.Name, want.Bytes-(s.size-s.at))
 	}
 	g := newGauge(want.Bytes)
-	// Long reads first: see copyBytes.
-	section := bufio.NewReaderSize(io.NewSectionReader(s.src, s.at, want.Bytes), int(min(max(want.Bytes, 16), copyBytes)))
+	section := ahead.Read(io.NewSectionReader(s.src, s.at, want.Bytes), int(min(want.Bytes, copyBytes)))
+	defer section.Stop()
 	content := io.TeeReader(section, g)
 	if want.Sealed == nil {
 		s.look.look(want, content)

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"concord/bundle"
+	"concord/internal/ahead"
 	"concord/internal/api"
+	"concord/internal/durable"
 	"concord/internal/signed"
 	"concord/internal/store"
 	"concord/study"
@@ -22,6 +24,8 @@ import (
 const (
 	// recordBytes of an upload come in between two records of how much has arrived.
 	recordBytes = 64 << 20
+	// beginBytes after each other are handed to the disk while more come in.
+	beginBytes = 4 << 20
 	// staleAfter is how long a part that is coming in may be silent before another
 	// takes its place: the other end of its connection is gone then, mostly.
 	staleAfter = 3 * time.Second
@@ -136,6 +140,7 @@ func (s *Server) AppendUpload(ctx context.Context, hash, party study.Hash, id st
 	}
 	err = s.append(ctx, &u, in)
 	if u.Arrived == u.Size {
+		s.log.Info("arrived", "study", hash.Short(), "party", party.Short(), "kind", u.Kind, "bytes", u.Size)
 		s.uploads.check(s, u)
 	}
 	return outside(u), err
@@ -154,19 +159,30 @@ func (s *Server) append(ctx context.Context, u *store.Upload, in Part) error {
 	}
 	// The client may be gone; what has come is kept all the same.
 	ctx = context.WithoutCancel(ctx)
-	buf := make([]byte, receiveBytes)
-	w := io.MultiWriter(file, sum)
+	next := ahead.Read(in, receiveBytes)
+	ended := false
+	defer func() {
+		if !ended {
+			in.Stop() // else Stop would wait for bytes that nobody wants
+		}
+		next.Stop()
+	}()
 	arrived := u.Arrived
-	for {
-		n, err := in.Read(buf[:min(receiveBytes, u.Size-arrived+1)])
-		if int64(n) > u.Size-arrived {
+	for begun := arrived; ; {
+		b, err := next.Next(receiveBytes)
+		if int64(len(b)) > u.Size-arrived {
 			return tooLarge(u.Size)
 		}
-		if _, err := w.Write(buf[:n]); err != nil {
+		if _, err := file.Write(b); err != nil {
 			return err
 		}
-		arrived += int64(n)
-		ended, due := err != nil, err != nil || arrived-u.Arrived >= recordBytes
+		sum.Write(b)
+		if arrived += int64(len(b)); arrived-begun >= beginBytes {
+			durable.Begin(file, begun, arrived-begun)
+			begun = arrived
+		}
+		ended = err != nil
+		due := ended || arrived-u.Arrived >= recordBytes
 		if in.Whole() {
 			due = errors.Is(err, io.EOF)
 		}
