@@ -172,6 +172,9 @@ func (p *program) give(ctx context.Context, prefix, to, out string) error {
 			if err := p.giveOne(ctx, srv, s.Hash, fingerprint, path); err != nil {
 				return err
 			}
+			if to != "" {
+				break // one of that name may have left before
+			}
 		}
 		if found == 0 && to != "" {
 			return cli.WithHint(fmt.Errorf("no site of the name or fingerprint %q has joined or asks to", to), "take its request to join first: concordd take FILE")
@@ -212,7 +215,9 @@ func (p *program) giveOne(ctx context.Context, srv *server.Server, hash, site st
 		return told(path, err)
 	}
 	what := "the contract; it awaits concordd admit"
-	if !g.Asks {
+	if g.Left {
+		what = "the contract and the receipt of its leaving"
+	} else if !g.Asks {
 		kinds := map[string]int{}
 		for _, b := range g.Bundles {
 			kinds[b.Kind]++

@@ -27,6 +27,8 @@ const (
 	KindReceipt      = "receipt"      // the analyst's, for one of the site's bundles
 	KindBundle       = "bundle"       // a bundle, sealed by itself
 	KindWitness      = "witness"      // a site's signed word on both audit logs
+	KindAmendment    = "amendment"    // of the roster, by the site: new keys, or its withdrawal
+	KindLeft         = "left"         // to a site that has left: its amendment, countersigned, and the receipt
 	KindHolds        = "holds"        // what the site has, for the analyst to know
 )
 
@@ -260,7 +262,7 @@ func (p *Parcel) Unknown() (kinds []string) {
 	seen := map[string]bool{}
 	for _, it := range p.Items {
 		switch it.Kind {
-		case KindStatement, KindProof, KindContract, KindRoster, KindStatus, KindConfirmation, KindReceipt, KindBundle, KindHolds:
+		case KindStatement, KindProof, KindContract, KindRoster, KindStatus, KindConfirmation, KindReceipt, KindBundle, KindAmendment, KindLeft, KindHolds:
 		default:
 			if !seen[it.Kind] {
 				kinds = append(kinds, it.Kind)

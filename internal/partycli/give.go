@@ -37,7 +37,7 @@ join lies open: it holds this site's identity statement, which has its name and
 public keys, and a proof that this site has the invite. Who reads it cannot join
 with it.
 
---to FILE on join, roster confirm, sync and send does the same after the command's
+--to FILE on join, roster confirm, sync, send, rekey and withdraw does the same after the command's
 own work. From then on this site's commands open no connection, until one has
 --online.`,
 		Args: cobra.ExactArgs(1),
@@ -202,7 +202,16 @@ func (v *visit) toSay() (items []parcel.Source, what []string, err error) {
 		items = append(items, parcel.FromBytes(parcel.KindWitness, w.Encode()))
 	}
 	raw, err := study.Canonical(holds)
-	return append(items, parcel.FromBytes(parcel.KindHolds, raw)), append(what, "what this site has"), err
+	if err != nil {
+		return nil, nil, err
+	}
+	items, what = append(items, parcel.FromBytes(parcel.KindHolds, raw)), append(what, "what this site has")
+	request, err := v.site.Request()
+	if err != nil || request == nil || v.chain == nil || v.chain.At(request.To) != nil || v.site.Has(site.WithdrawnFile) {
+		return items, what, err
+	}
+	// The last item: after it the analyst knows this site by other keys, or not at all.
+	return append(items, parcel.FromBytes(parcel.KindAmendment, request.Encode())), append(what, "the "+request.Kind+" of this site, signed"), nil
 }
 
 // sealShare puts the approved share of the anchor into the outbox, once.

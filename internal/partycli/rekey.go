@@ -15,7 +15,7 @@ import (
 )
 
 func (p *program) rekeyCommand() *cobra.Command {
-	return &cobra.Command{
+	return p.byFile(&cobra.Command{
 		Use:   "rekey",
 		Short: "Take new keys, signed by the old ones",
 		Long: `Makes new keys at this site, signs them with the old ones and sends them to the
@@ -27,24 +27,11 @@ The old keys stay in identities/, readable by their owner only: what was sealed 
 them opens with nothing else. So new keys do not take back what a thief of the old ones
 can open. Where the old keys are lost, the analyst removes the site and it joins anew.
 
-Interrupted, the command goes on when it is repeated.`,
+Interrupted, the command goes on when it is repeated. By files the answer comes with
+a parcel, and concord take takes the new keys.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.rekey(cmd.Context()) },
-	}
-}
-
-// amender is a post that reaches the analyst at once.
-type amender interface {
-	Amend(ctx context.Context, amendment []byte) (*api.AmendResponse, error)
-}
-
-// amend hands over an amendment that this site has signed.
-func amend(ctx context.Context, c post.Post, a *study.Amendment) (*api.AmendResponse, error) {
-	online, ok := c.(amender)
-	if !ok {
-		return nil, cli.WithHint(errors.New("a change of the roster does not go by files"), "repeat it with --online, or ask the analyst to do it on paper: concordd withdraw, or concordd remove and a new invite")
-	}
-	return online.Amend(ctx, a.Encode())
+	}, true)
 }
 
 func (p *program) rekey(ctx context.Context) error {
@@ -87,7 +74,11 @@ func (p *program) rekey(ctx context.Context) error {
 	}
 	a.Sign(v.id)
 	a.Sign(next)
-	answer, err := amend(ctx, c, a)
+	answer, err := c.Amend(ctx, a.Encode())
+	if errors.Is(err, post.ErrLater) {
+		p.printf("new keys, fingerprint %s, are asked for with the next parcel; the old ones count until the answer is taken\n", next.Statement.Fingerprint().Short())
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -124,6 +115,9 @@ func (p *program) resumeRekey(ctx context.Context, v *visit, next *study.Identit
 	}
 	if err := p.followAnswer(v, answer); err != nil {
 		return false, err
+	}
+	if v.chain.Present(next.Statement.Fingerprint()) == nil {
+		return false, nil // not signed yet; a server would have known nobody
 	}
 	return true, p.rekeyed(v, next)
 }

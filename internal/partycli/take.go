@@ -1,6 +1,7 @@
 package partycli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"concord/internal/api"
 	"concord/internal/cli"
 	"concord/internal/parcel"
+	"concord/internal/post"
 	"concord/internal/site"
 	"concord/study"
 )
@@ -32,11 +34,11 @@ A parcel is checked whole before anything in it is used. One for another site or
 study, from somebody else, cut off or changed on its way is refused; taking one
 twice, or an older one after a newer one, changes nothing.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return p.take(args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return p.take(cmd.Context(), args[0]) },
 	}
 }
 
-func (p *program) take(path string) error {
+func (p *program) take(ctx context.Context, path string) error {
 	s := &site.Site{Dir: p.dir}
 	joining, err := s.Joining()
 	if err != nil {
@@ -83,7 +85,7 @@ func (p *program) take(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.takeNews(v, c); err != nil {
+	if err := p.takeNews(ctx, v, c); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
@@ -109,6 +111,13 @@ func openParcel(f *os.File, size int64, s *site.Site, joining *site.Joining, id 
 	c, err := parcel.Open(f, size)
 	if err != nil {
 		return nil, err
+	}
+	next, err := s.Next()
+	if err != nil {
+		return nil, err
+	}
+	if next != nil && next.Statement.Fingerprint() == c.To {
+		id = next // the answer to a re-key
 	}
 	own := id.Statement.Fingerprint()
 	switch {
@@ -167,7 +176,7 @@ func (p *program) takeContract(s *site.Site, joining *site.Joining, c *parcel.Pa
 }
 
 // takeNews keeps what a parcel says and brings.
-func (p *program) takeNews(v *visit, c *parcel.Parcel) error {
+func (p *program) takeNews(ctx context.Context, v *visit, c *parcel.Parcel) error {
 	for _, kind := range c.Unknown() {
 		p.printf("note: the parcel also holds something of kind %s, which this version of concord does not know\n", kind)
 	}
@@ -190,12 +199,15 @@ func (p *program) takeNews(v *visit, c *parcel.Parcel) error {
 	if news.Status != nil {
 		printable(news.Status)
 	}
+	p.printf("took the analyst's parcel of %s UTC\n", when)
+	if v, err = p.followTaken(v, news); err != nil {
+		return err
+	}
 	if news.Roster != nil {
 		if err := v.noteWitness(news.Roster.Witness); err != nil {
 			return err
 		}
 	}
-	p.printf("took the analyst's parcel of %s UTC\n", when)
 	for i, it := range c.Items {
 		switch it.Kind {
 		case parcel.KindReceipt:
@@ -207,7 +219,13 @@ func (p *program) takeNews(v *visit, c *parcel.Parcel) error {
 			return err
 		}
 	}
+	if news.Left, err = decoded[api.AmendResponse](c, parcel.KindLeft, 2*study.MaxWithdrawalBytes); err != nil {
+		return err
+	}
 	if err := v.site.PutTaken(news); err != nil {
+		return err
+	}
+	if err := p.takeLeave(ctx, v, news); err != nil {
 		return err
 	}
 	if err := v.forgetSent(); err != nil {
@@ -303,6 +321,47 @@ func (v *visit) takeBundle(news *site.Taken, c *parcel.Parcel, i int) error {
 	return v.site.PutPosted(env.Manifest, c.Reader(i))
 }
 
+// followTaken follows what the analyst's parcel says of the roster that people here
+// confirmed, and returns the site as it is then: it may have new keys. A parcel that does
+// not follow from what this site has followed is refused; of a new roster that people must
+// confirm they hear from the next command.
+func (p *program) followTaken(v *visit, news *site.Taken) (*visit, error) {
+	r := news.Roster
+	if v.chain == nil || r == nil || !r.Closed || r.Number != v.chain.Root().Number {
+		return v, nil
+	}
+	if err := p.followAnswer(v, *r); err != nil {
+		return nil, err
+	}
+	request, err := v.site.Request()
+	if err != nil {
+		return nil, err
+	}
+	if request != nil && v.chain.At(request.To) != nil {
+		if err := v.site.ForgetRequest(); err != nil {
+			return nil, err
+		}
+	}
+	before := v.own()
+	if v, err = p.open(); err == nil && v.own() != before {
+		p.printf("this site has new keys, fingerprint %s\n", v.own().Short())
+	}
+	return v, err
+}
+
+// takeLeave ends the study where this site has left it and the receipt is here.
+func (p *program) takeLeave(ctx context.Context, v *visit, news *site.Taken) error {
+	a, err := v.site.Withdrawal()
+	if err != nil || a == nil || news.Left == nil || v.site.Has(site.WithdrawnFile) {
+		return err
+	}
+	box, err := post.NewBox(v.site)
+	if err != nil {
+		return err
+	}
+	return p.sendWithdrawal(ctx, v, box, a)
+}
+
 // sayTaken says how far the study is and what comes next.
 func (p *program) sayTaken(v *visit, news *site.Taken) {
 	counts := map[string]int{}
@@ -314,6 +373,9 @@ func (p *program) sayTaken(v *visit, news *site.Taken) {
 	}
 	if counts[bundle.KindResult] > 0 {
 		p.printf("  this site's result\n")
+	}
+	if news.Left != nil {
+		return
 	}
 	if news.Status == nil {
 		p.printf("the analyst has not let this site in yet; take a newer parcel\n")

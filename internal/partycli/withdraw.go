@@ -33,7 +33,7 @@ Asks for the study's name. It cannot be undone.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.withdraw(cmd.Context(), name) },
 	}
 	cmd.Flags().StringVar(&name, "name", "", "the study's name, instead of typing it when asked")
-	return cmd
+	return p.byFile(cmd, true)
 }
 
 func (p *program) withdraw(ctx context.Context, name string) error {
@@ -85,9 +85,12 @@ func (p *program) withdraw(ctx context.Context, name string) error {
 }
 
 func (p *program) sendWithdrawal(ctx context.Context, v *visit, c post.Post, a *study.Amendment) error {
-	answer, err := amend(ctx, c, a)
+	answer, err := c.Amend(ctx, a.Encode())
 	var refusal *client.Refusal
 	switch {
+	case errors.Is(err, post.ErrLater):
+		p.printf("the withdrawal is signed and goes with the next parcel; concord take takes the analyst's receipt\n")
+		return nil
 	case errors.As(err, &refusal) && refusal.Code == api.CodeLeft:
 		// Setup was not complete: there was no chain to amend.
 		return p.left(v, []byte("{}\n"), []string{refusal.Reason, "no data had left; whoever has fetched this site's share of the anchor cannot use it any more"})

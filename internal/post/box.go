@@ -57,6 +57,44 @@ func (b *Box) Bundles(context.Context) ([]api.BundleInfo, error) {
 // takes it.
 func (b *Box) Send(context.Context, string) ([]byte, error) { return nil, ErrLater }
 
+// Amend returns what the newest parcel says of the amendment, or ErrLater: it goes with
+// the next parcel then.
+func (b *Box) Amend(_ context.Context, amendment []byte) (*api.AmendResponse, error) {
+	asked, err := study.DecodeAmendment(amendment)
+	if err != nil {
+		return nil, err
+	}
+	for _, answer := range b.answers() {
+		a, err := study.DecodeAmendment(answer.Amendment)
+		if err != nil {
+			return nil, err
+		}
+		if a.Same(asked) {
+			return &answer, b.site.ForgetRequest()
+		}
+	}
+	if err := b.site.PutRequest(amendment); err != nil {
+		return nil, err
+	}
+	return nil, ErrLater
+}
+
+// answers are the amendments that the newest parcel tells of.
+func (b *Box) answers() (all []api.AmendResponse) {
+	if b.taken == nil {
+		return nil
+	}
+	if b.taken.Left != nil {
+		all = append(all, *b.taken.Left)
+	}
+	if b.taken.Roster != nil {
+		for _, a := range b.taken.Roster.Amendments {
+			all = append(all, api.AmendResponse{Amendment: a.Amendment})
+		}
+	}
+	return all
+}
+
 // Fetch copies a bundle that a parcel brought.
 func (b *Box) Fetch(_ context.Context, manifest study.Hash, w io.Writer, limit int64) (int64, error) {
 	f, err := b.site.OpenPosted(manifest)

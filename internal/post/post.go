@@ -28,6 +28,9 @@ type Post interface {
 	Send(ctx context.Context, path string) (receipt []byte, err error)
 	// Fetch copies a bundle of the list to w, at most limit bytes.
 	Fetch(ctx context.Context, manifest study.Hash, w io.Writer, limit int64) (int64, error)
+	// Amend hands over an amendment of the roster that this site has signed, and returns
+	// it with the analyst's signature.
+	Amend(ctx context.Context, amendment []byte) (*api.AmendResponse, error)
 	// Close gives up what the post holds open.
 	Close()
 }
@@ -37,6 +40,6 @@ var (
 	_ Post = (*Box)(nil)
 )
 
-// ErrLater is what Send returns for a bundle that goes with the next parcel: its
-// receipt comes with a later one.
-var ErrLater = errors.New("the bundle goes with the next parcel")
+// ErrLater is what Send and Amend return for what goes with the next parcel: the answer
+// comes with a later one.
+var ErrLater = errors.New("it goes with the next parcel")

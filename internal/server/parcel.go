@@ -3,8 +3,11 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"filippo.io/age"
@@ -121,6 +124,15 @@ func (s *Server) takeItem(ctx context.Context, c *parcel.Parcel, i int, t *Taken
 		if err == nil {
 			return
 		}
+	case parcel.KindAmendment:
+		what = "the amendment of the roster"
+		var raw []byte
+		if raw, err = c.Bytes(i, api.MaxMessageBytes); err == nil {
+			_, err = s.Amend(ctx, c.Study, c.From, raw)
+		}
+		if e := new(problem); errors.As(err, &e) && e.code == api.CodeLeft {
+			what, err = "its withdrawal, before setup was complete; nothing of it is kept", nil
+		}
 	case parcel.KindHolds:
 		raw, err := c.Bytes(i, study.MaxReceiptBytes)
 		holds := new(parcel.Holds)
@@ -147,7 +159,9 @@ type GivenParcel struct {
 	Bytes int64
 	// Asks is true for a site that awaits the analyst's word: it gets the contract
 	// and nothing else.
-	Asks     bool
+	Asks bool
+	// Left is true for a site that has left: it gets the receipt for that.
+	Left     bool
 	Receipts int
 	Bundles  []api.BundleInfo
 }
@@ -156,7 +170,11 @@ type GivenParcel struct {
 // that whoever takes the newest needs no other. w is at its beginning; after an error
 // what it holds is worthless.
 func (s *Server) GiveParcel(ctx context.Context, w io.WriteSeeker, hash, site study.Hash) (*GivenParcel, error) {
-	to, asks, err := s.addressee(ctx, hash, site)
+	v, err := s.view(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	to, asks, err := s.addressee(v, site)
 	if err != nil {
 		return nil, err
 	}
@@ -169,13 +187,18 @@ func (s *Server) GiveParcel(ctx context.Context, w io.WriteSeeker, hash, site st
 		parcel.FromBytes(parcel.KindStatement, s.id.Statement.Encode()),
 		parcel.FromBytes(parcel.KindContract, st.Contract),
 	}
-	if !asks {
-		more, err := s.news(ctx, hash, site, g)
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, more...)
+	var more []parcel.Source
+	switch {
+	case v.left[site] != nil:
+		g.Left = true
+		more, err = s.farewell(ctx, v, site)
+	case !asks:
+		more, err = s.news(ctx, hash, site, g)
 	}
+	if err != nil {
+		return nil, err
+	}
+	items = append(items, more...)
 	head := parcel.Head{Parcel: parcel.Analyst, Study: hash, From: s.id.Statement.Fingerprint(), To: site}
 	if head.Number, err = s.store.NumberParcel(ctx, hash, site, time.Now().Unix()); err != nil {
 		return nil, err
@@ -193,22 +216,38 @@ func (s *Server) GiveParcel(ctx context.Context, w io.WriteSeeker, hash, site st
 	return g, nil
 }
 
-// addressee is a party of a study, or one that asks to be.
-func (s *Server) addressee(ctx context.Context, hash, site study.Hash) (to *study.Statement, asks bool, err error) {
-	_, to, err = s.viewOf(ctx, hash, site)
-	if err == nil {
+// addressee is a party of a study, one that asks to be, or one that has left.
+func (s *Server) addressee(v *view, site study.Hash) (to *study.Statement, asks bool, err error) {
+	if to = v.people[site]; to != nil {
 		return to, false, nil
 	}
-	asking, listErr := s.store.Asking(ctx, hash)
-	if listErr != nil {
-		return nil, false, listErr
+	if to = v.left[site]; to != nil {
+		return to, false, nil
 	}
-	for _, a := range asking {
+	for _, a := range v.asking {
 		if a.Fingerprint() == site {
 			return a, true, nil
 		}
 	}
-	return nil, false, err
+	return nil, false, forbidden("%s is no party of this study and does not ask to be", site.Short())
+}
+
+// farewell is the item that a party gets which has left: the amendment by which it did,
+// with both signatures, and the receipt.
+func (s *Server) farewell(ctx context.Context, v *view, site study.Hash) ([]parcel.Source, error) {
+	for _, step := range v.chain.Steps() {
+		a := step.Amendment
+		if !v.chain.Same(a.Party, site) || a.Kind != study.AmendWithdraw && a.Kind != study.AmendRemove {
+			continue
+		}
+		answer, err := s.amended(ctx, v.hash, a)
+		if err != nil {
+			return nil, err
+		}
+		b, err := json.Marshal(answer)
+		return []parcel.Source{parcel.FromBytes(parcel.KindLeft, b)}, err
+	}
+	return nil, nil
 }
 
 // news are the items that a party of the study gets.
@@ -252,12 +291,18 @@ func (s *Server) news(ctx context.Context, hash, site study.Hash, g *GivenParcel
 	return items, nil
 }
 
-// Sites are the parties of a study and those that ask to be, for whom parcels can be
-// written.
+// Sites are the parties of a study, those that ask to be and, after them, those that
+// have left: for all of them parcels can be written.
 func (s *Server) Sites(ctx context.Context, hash study.Hash) ([]*study.Statement, error) {
 	v, err := s.view(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
-	return append(append([]*study.Statement{}, v.members...), v.asking...), nil
+	sites := append(slices.Clone(v.members), v.asking...)
+	for fingerprint, m := range v.people { // whoever a pending amendment names
+		if !slices.ContainsFunc(sites, func(s *study.Statement) bool { return s.Fingerprint() == fingerprint }) {
+			sites = append(sites, m)
+		}
+	}
+	return append(sites, slices.Collect(maps.Values(v.left))...), nil
 }

@@ -23,6 +23,7 @@ const (
 	postDir     = "post"
 	takenFile   = "taken.json"
 	byFileFile  = "by-file"
+	requestFile = "amendment.json"
 )
 
 // Joining is what a site knows between asking to join by a file and the analyst's
@@ -69,6 +70,8 @@ type Taken struct {
 	Roster  *api.Roster      `json:"roster,omitempty"`
 	Status  *api.Status      `json:"status,omitempty"`
 	Bundles []api.BundleInfo `json:"bundles"`
+	// Left is the answer to a site that has left the study.
+	Left *api.AmendResponse `json:"left,omitempty"`
 }
 
 // Taken loads what the newest parcel said; nil if none was taken.
@@ -151,6 +154,34 @@ func (s *Site) forgetPostedShares() error {
 	}
 	t.Bundles = rest
 	return s.PutTaken(t)
+}
+
+// PutRequest keeps an amendment that this site has signed for its next parcels.
+func (s *Site) PutRequest(amendment []byte) error {
+	if err := s.makePost(); err != nil {
+		return err
+	}
+	return durable.WriteFile(s.path(postDir, requestFile), amendment, filePerm)
+}
+
+// Request loads what PutRequest stored; nil if there is none.
+func (s *Site) Request() (*study.Amendment, error) {
+	b, err := os.ReadFile(s.path(postDir, requestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return study.DecodeAmendment(b)
+}
+
+// ForgetRequest removes what PutRequest stored.
+func (s *Site) ForgetRequest() error {
+	if err := os.Remove(s.path(postDir, requestFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // ByFile reports whether this site exchanges files with the analyst and makes no
