@@ -20,7 +20,7 @@ const (
 
 	Person       = "people/%s.json"        // an identity statement, by fingerprint
 	Confirmation = "confirmations/%s.json" // by the hash of its bytes
-	Setup        = "setup/%s.line"         // a setup bundle's envelope line, by manifest
+	Setup        = "setup/%s.line"         // the line of a bundle between parties, by manifest
 	Contribution = "contributions/%s.bundle"
 	Result       = "results/%s.bundle"
 	KeysOf       = "keys/%s.json"        // of the bundle with a manifest
@@ -52,25 +52,14 @@ type Index struct {
 	Signature []byte `json:"signature,omitempty"`
 }
 
-// Round is one training: of whose contributions, in the order in which they were
-// taken, and what came of it.
+// Round is one model: the analyst's record of what it was made of, and the results that
+// parties got of it.
 type Round struct {
-	Round int        `json:"round"`
-	Epoch study.Hash `json:"epoch"`
-	// Inputs and Outputs name bundles by their manifests; a zero manifest is of one
-	// that is not there any more.
-	Inputs  []Input  `json:"inputs"`
-	Outputs []Output `json:"outputs"`
+	Record  study.Round `json:"record"`
+	Outputs []Output    `json:"outputs"`
 }
 
-// Input is one party's contribution.
-type Input struct {
-	Party    study.Hash `json:"party"`
-	Epoch    study.Hash `json:"epoch,omitzero"` // in which it was sealed
-	Manifest study.Hash `json:"manifest,omitzero"`
-}
-
-// Output is one party's result.
+// Output is one party's result, by its manifest.
 type Output struct {
 	Party    study.Hash `json:"party"`
 	Manifest study.Hash `json:"manifest"`

@@ -57,7 +57,7 @@ func (d *Writer) AddJSON(name string, v any) error {
 }
 
 // Close ends the dossier with its index, signed by the analyst.
-func (d *Writer) Close(x Index, id *study.Identity) error {
+func (d *Writer) Close(x *Index, id *study.Identity) error {
 	x.Format, x.Files = 1, d.files
 	part, err := x.signedPart()
 	if err != nil {

@@ -100,6 +100,7 @@ type replay struct {
 	entries  []audit.Entry // of the log, as far as it is in order
 	// inside are the bundles' envelopes, by manifest.
 	envelopes map[study.Hash]*bundle.Envelope
+	models    map[int]*made // computed again, by round
 }
 
 // Run verifies a dossier and computes its results again. The error says why that
@@ -113,7 +114,7 @@ func Run(ctx context.Context, d *dossier.Dossier, auditor *study.Identity, opt O
 	}
 	r := &replay{
 		Report: &Report{Study: d.Index.Study, Exported: d.Index.Time, OK: true, Program: cli.Program(), Backend: linalg.Backend().String()},
-		opt:    opt, d: d, auditor: auditor, envelopes: map[study.Hash]*bundle.Envelope{},
+		opt:    opt, d: d, auditor: auditor, envelopes: map[study.Hash]*bundle.Envelope{}, models: map[int]*made{},
 	}
 	if err := r.begin(); err != nil {
 		return nil, err

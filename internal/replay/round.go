@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"filippo.io/age"
+	"gonum.org/v1/gonum/mat"
 
 	"concord/analyst"
 	"concord/audit"
@@ -19,108 +20,200 @@ import (
 	"concord/study"
 )
 
-// round computes one training again and compares its results.
+// made is a model that was computed again.
+type made struct {
+	*analysis.Made
+	g map[study.Hash]*mat.Dense // by the party's first fingerprint
+}
+
+// round computes one model again and compares its results.
 func (r *replay) round(ctx context.Context, round dossier.Round) error {
-	r.add(OK, "round %d, epoch %s, of %d contributions", round.Round, round.Epoch.Short(), len(round.Inputs))
-	if missing := r.missing(round); missing != "" {
+	record := round.Record
+	what := fmt.Sprintf("round %d, epoch %s, a model of %d contributions", record.Round, record.Epoch.Short(), len(record.Parties))
+	if len(record.Late) > 0 {
+		what += fmt.Sprintf(", %d aligned to it afterwards", len(record.Late))
+	}
+	r.add(OK, "%s", what)
+	if record.Study != r.Study || r.chain.At(record.Epoch) == nil {
+		r.add(Differ, "round %d is of another study or roster", record.Round)
+		return nil
+	}
+	missing := r.missing(record.Parties)
+	if base := record.Base; missing == "" && base != nil && r.models[*base] == nil {
+		missing = fmt.Sprintf("any more: it goes on from round %d, which is not", *base)
+	}
+	if missing != "" {
 		for _, out := range round.Outputs {
 			r.add(Gone, "the result of %q (manifest %s): not replayable %s", r.name(out.Party), out.Manifest.Short(), missing)
 		}
 		return nil
 	}
-	r.opt.Progress(fmt.Sprintf("opening %d contributions", len(round.Inputs)))
-	parts := make([]analyst.Contribution, len(round.Inputs))
-	for i, in := range round.Inputs {
-		var err error
-		if parts[i], err = r.contribution(in); err != nil {
-			r.add(Differ, "the contribution of %q: %v", r.name(in.Party), err)
-			return nil
-		}
+	parts, err := r.contributions(record.Parties)
+	if err != nil {
+		r.add(Differ, "%v", err)
+		return nil
 	}
 	r.add(OK, "%d contributions: signed, approved, sealed to the analyst, within the contract", len(parts))
-	r.opt.Progress(fmt.Sprintf("aligning and training round %d", round.Round))
-	results, err := analysis.Results(ctx, r.contract, round.Epoch, parts)
+	m, err := r.make(ctx, record, parts)
 	var untrainable *analysis.Untrainable
 	switch {
 	case errors.As(err, &untrainable):
-		r.add(Differ, "round %d cannot be computed from these contributions: %v", round.Round, err)
+		r.add(Differ, "round %d cannot be computed from these contributions: %v", record.Round, err)
 		return nil
 	case err != nil:
 		return err
 	}
+	r.models[record.Round] = m
 	for _, out := range round.Outputs {
-		i := slices.IndexFunc(round.Inputs, func(in dossier.Input) bool { return r.chain.Same(in.Party, out.Party) })
-		if i < 0 {
-			r.add(Differ, "the result of %q: it contributed nothing to round %d", r.name(out.Party), round.Round)
+		party := r.chain.Origin(out.Party)
+		if i := slices.IndexFunc(record.Parties, func(p study.RoundParty) bool { return p.Party == party }); i >= 0 {
+			r.compare(record, out, parts[i], m.Results[i])
 			continue
 		}
-		r.compare(round, out, parts[i], results[i])
+		i := slices.IndexFunc(record.Late, func(p study.RoundParty) bool { return p.Party == party })
+		if i < 0 {
+			r.add(Differ, "the result of %q: it contributed nothing to round %d", r.name(out.Party), record.Round)
+			continue
+		}
+		r.late(record, out, record.Late[i], m)
 	}
 	return nil
 }
 
-// missing says since when a round cannot be computed, empty if it can.
-func (r *replay) missing(round dossier.Round) string {
-	for _, in := range round.Inputs {
-		if !in.Manifest.IsZero() && r.envelopes[in.Manifest] != nil {
+// make computes a model: with the changes of basis of an earlier one where the record
+// says that they stayed.
+func (r *replay) make(ctx context.Context, record study.Round, parts []analyst.Contribution) (*made, error) {
+	var g []*mat.Dense
+	if record.Base != nil {
+		base := r.models[*record.Base]
+		for i, p := range record.Parties {
+			change := base.g[p.Party]
+			if change == nil {
+				var err error
+				if change, _, err = analyst.AlignLate(r.contract, base.Target, parts[i]); err != nil {
+					return nil, &analysis.Untrainable{Err: err}
+				}
+			}
+			g = append(g, change)
+		}
+	}
+	r.opt.Progress(fmt.Sprintf("aligning and training round %d, of %d contributions", record.Round, len(parts)))
+	again, err := analysis.Make(ctx, r.contract, record.Epoch, parts, g)
+	if err != nil {
+		return nil, err
+	}
+	m := &made{again, map[study.Hash]*mat.Dense{}}
+	for i, p := range record.Parties {
+		m.g[p.Party] = again.G[i]
+	}
+	return m, nil
+}
+
+// late computes the result of a party that came after a model was made.
+func (r *replay) late(record study.Round, out dossier.Output, p study.RoundParty, m *made) {
+	if missing := r.missing([]study.RoundParty{p}); missing != "" {
+		r.add(Gone, "the result of %q (manifest %s): not replayable %s", r.name(out.Party), out.Manifest.Short(), missing)
+		return
+	}
+	part, err := r.contribution(p)
+	if err == nil {
+		var members []bundle.Source
+		var g *mat.Dense
+		if members, g, err = analysis.Late(r.contract, m.Target, m.Model, m.Outcome, part); err == nil {
+			m.g[p.Party] = g
+			r.compare(record, out, part, members)
+			return
+		}
+	}
+	r.add(Differ, "the result of %q: %v", r.name(out.Party), err)
+}
+
+// missing says since when a model cannot be computed, empty if it can.
+func (r *replay) missing(parties []study.RoundParty) string {
+	for _, p := range parties {
+		if !p.Contribution.IsZero() && r.envelopes[p.Contribution] != nil {
 			continue
 		}
-		since := "any more: the contribution of %q is not here"
-		if when, ok := r.withdrawn(in.Party); ok {
-			since = "since " + when + ": the contribution of %q was deleted"
+		if when, ok := r.withdrawn(p); ok {
+			return fmt.Sprintf("since %s: the contribution of %q was deleted", when, r.name(p.Party))
 		}
-		return fmt.Sprintf(since, r.name(in.Party))
+		return fmt.Sprintf("any more: the contribution of %q is not here", r.name(p.Party))
 	}
 	return ""
 }
 
 // withdrawn says when the contribution of a party was deleted.
-func (r *replay) withdrawn(party study.Hash) (string, bool) {
-	for _, e := range r.entries {
-		if e.Kind == audit.Removed && r.chain.Same(e.Party, party) && !e.Manifest.IsZero() && r.wasContribution(e) {
-			return r.deleted(e.Manifest)
-		}
+func (r *replay) withdrawn(p study.RoundParty) (string, bool) {
+	if !p.Contribution.IsZero() {
+		return r.deleted(p.Contribution)
 	}
 	for _, g := range r.gone {
-		if g.Kind == bundle.KindContribution && r.chain.Same(g.Sender, party) {
-			return g.Deleted, true
+		if g.Kind == bundle.KindContribution && r.chain.Same(g.Sender, p.Party) {
+			return r.deleted(g.Manifest)
 		}
 	}
 	return "", false
 }
 
-// wasContribution says whether a deleted bundle was a contribution.
-func (r *replay) wasContribution(e audit.Entry) bool {
-	return slices.ContainsFunc(r.gone, func(g dossier.Gone) bool { return g.Manifest == e.Manifest && g.Kind == bundle.KindContribution })
+func (r *replay) contributions(parties []study.RoundParty) ([]analyst.Contribution, error) {
+	r.opt.Progress(fmt.Sprintf("opening %d contributions", len(parties)))
+	parts := make([]analyst.Contribution, len(parties))
+	for i, p := range parties {
+		var err error
+		if parts[i], err = r.contribution(p); err != nil {
+			return nil, fmt.Errorf("the contribution of %q: %w", r.name(p.Party), err)
+		}
+	}
+	return parts, nil
 }
 
 // contribution opens what a party sent, with the keys that it had then.
-func (r *replay) contribution(in dossier.Input) (analyst.Contribution, error) {
+func (r *replay) contribution(p study.RoundParty) (analyst.Contribution, error) {
 	var none analyst.Contribution
-	party := r.chain.In(r.chain.At(in.Epoch), in.Party)
-	if party == nil {
-		return none, errors.New("its sender was in no roster of that epoch")
+	env := r.envelopes[p.Contribution]
+	party := r.chain.In(r.chain.At(env.Epoch), p.Party)
+	if party == nil || env.Sender != party.Fingerprint() {
+		return none, errors.New("it is not by the party that the record names")
 	}
-	keys, err := r.d.Keys(in.Manifest)
+	keys, err := r.d.Keys(p.Contribution)
 	if err != nil {
 		return none, err
 	}
 	if keys == nil {
 		return none, errors.New("the analyst gave no keys for it")
 	}
-	f, err := r.d.Open(dossier.Name(dossier.Contribution, in.Manifest))
+	f, err := r.d.Open(dossier.Name(dossier.Contribution, p.Contribution))
 	if err != nil {
 		return none, err
 	}
 	return analysis.Read(r.contract, party.Name, f, f.Size(), bundle.Expect{
-		Study: r.Study, Epoch: in.Epoch, Kind: bundle.KindContribution, Sender: party.Fingerprint(), SenderKey: party.SigningKey,
+		Study: r.Study, Epoch: env.Epoch, Kind: bundle.KindContribution, Sender: party.Fingerprint(), SenderKey: party.SigningKey,
 		Approver: party.Approver(), Recipient: r.Fingerprint,
 	}, keys)
 }
 
+// same says whether a manifest is that of members which were computed again. After the
+// first round the record is among them, as it stood when the result was released: with
+// some of those that came late.
+func same(record study.Round, header bundle.Header, members []bundle.Source, manifest study.Hash) (bool, error) {
+	if record.Round == 0 {
+		again, err := bundle.Describe(bundle.Draft{Header: header, Members: members})
+		return err == nil && again.Hash() == manifest, err
+	}
+	late := record.Late
+	for n := range len(late) + 1 {
+		record.Late = late[:n]
+		again, err := bundle.Describe(bundle.Draft{Header: header, Members: append(slices.Clone(members), bundle.FromBytes(study.MemberRound, record.Encode()))})
+		if err != nil || again.Hash() == manifest {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // compare compares a party's result with what was computed again. The manifest names
 // every byte: if it is the same, everything is.
-func (r *replay) compare(round dossier.Round, out dossier.Output, part analyst.Contribution, members []bundle.Source) {
+func (r *replay) compare(record study.Round, out dossier.Output, part analyst.Contribution, members []bundle.Source) {
 	who := fmt.Sprintf("the result of %q (manifest %s)", r.name(out.Party), out.Manifest.Short())
 	env := r.envelopes[out.Manifest]
 	if env == nil {
@@ -131,26 +224,27 @@ func (r *replay) compare(round dossier.Round, out dossier.Output, part analyst.C
 		}
 		return
 	}
-	again, err := bundle.Describe(bundle.Draft{Header: env.Header, Members: members})
+	equal, err := same(record, env.Header, members, out.Manifest)
 	if err != nil {
 		r.add(Differ, "%s: %v", who, err)
 		return
 	}
-	if again.Hash() == out.Manifest {
+	if equal {
 		r.add(Same, "%s: every byte", who)
 		return
 	}
 	stored, why := r.result(env, out)
 	if stored == nil {
-		r.add(Differ, "%s: another manifest came out, %s, and it cannot be opened to compare numbers: %s", who, again.Hash().Short(), why)
+		r.add(Differ, "%s: something else came out, and it cannot be opened to compare numbers: %s", who, why)
 		return
 	}
-	if elsewhere := r.elsewhere(out.Manifest); elsewhere == "" {
-		r.add(Differ, "%s: another manifest came out, %s, by the same program and backend; %s", who, again.Hash().Short(), r.distance(stored, part, members))
-		return
-	} else if d := r.distance(stored, part, members); d.within(r.opt.Tolerance) {
+	d := r.distance(stored, part, members)
+	switch elsewhere := r.elsewhere(out.Manifest); {
+	case elsewhere == "":
+		r.add(Differ, "%s: something else came out, by the same program and backend; %s", who, d)
+	case d.within(r.opt.Tolerance):
 		r.add(Near, "%s: %s, within %g; it was computed by %s", who, d, r.opt.Tolerance, elsewhere)
-	} else {
+	default:
 		r.add(Differ, "%s: %s, beyond %g; it was computed by %s", who, d, r.opt.Tolerance, elsewhere)
 	}
 }

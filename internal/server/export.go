@@ -52,10 +52,11 @@ func (s *Server) Export(ctx context.Context, w io.Writer, hash study.Hash, audit
 			return nil, err
 		}
 	}
-	return &x, out.Close(x, s.id)
+	return &x, out.Close(&x, s.id)
 }
 
-// exportRounds says which contributions each released training was of.
+// exportRounds says of which contributions each model was made, and what was released of
+// it, deleted results included.
 func (s *Server) exportRounds(ctx context.Context, v *view) ([]dossier.Round, error) {
 	gone, err := s.store.Tombstones(ctx, v.hash)
 	if err != nil {
@@ -67,29 +68,41 @@ func (s *Server) exportRounds(ctx context.Context, v *view) ([]dossier.Round, er
 			results = append(results, t.Bundle)
 		}
 	}
+	records, err := s.store.Rounds(ctx, v.hash)
+	if err != nil {
+		return nil, err
+	}
 	rounds := []dossier.Round{}
+	for _, r := range records {
+		rounds = append(rounds, dossier.Round{Record: *r, Outputs: []dossier.Output{}})
+	}
 	for _, b := range results {
-		i := slices.IndexFunc(rounds, func(r dossier.Round) bool { return r.Round == b.Round && r.Epoch == b.Epoch })
+		i := slices.IndexFunc(rounds, func(r dossier.Round) bool { return r.Record.Round == b.Round })
 		if i < 0 {
-			i = len(rounds)
-			r := dossier.Round{Round: b.Round, Epoch: b.Epoch, Outputs: []dossier.Output{}}
-			roster := v.chain.At(b.Epoch)
-			if roster == nil { // of a roster that was given up
+			if v.chain.At(b.Epoch) == nil { // of a roster that was given up
 				continue
 			}
-			for _, party := range roster.Parties() {
-				in := dossier.Input{Party: party.Fingerprint()}
-				if c := v.contributed(in.Party); c != nil {
-					in.Epoch, in.Manifest = c.Epoch, c.Manifest
-				}
-				r.Inputs = append(r.Inputs, in)
-			}
-			rounds = append(rounds, r)
+			i = len(rounds)
+			rounds = append(rounds, dossier.Round{Record: v.unrecorded(b), Outputs: []dossier.Output{}})
 		}
 		rounds[i].Outputs = append(rounds[i].Outputs, dossier.Output{Party: b.Slot, Manifest: b.Manifest})
 	}
-	slices.SortStableFunc(rounds, func(a, b dossier.Round) int { return a.Round - b.Round })
+	slices.SortStableFunc(rounds, func(a, b dossier.Round) int { return a.Record.Round - b.Record.Round })
 	return rounds, nil
+}
+
+// unrecorded is what the record of a model would be that a program released which kept
+// none: of everybody in the roster.
+func (v *view) unrecorded(b store.Bundle) study.Round {
+	r := study.Round{Format: 1, Study: v.hash, Round: b.Round, Epoch: b.Epoch, Parties: []study.RoundParty{}}
+	for _, party := range v.chain.At(b.Epoch).Parties() {
+		p := study.RoundParty{Party: v.chain.Origin(party.Fingerprint())}
+		if c := v.contributed(p.Party); c != nil {
+			p.Contribution = c.Manifest
+		}
+		r.Parties = append(r.Parties, p)
+	}
+	return r
 }
 
 // exportPeople adds the contract, who took part, and what they confirmed.
@@ -133,11 +146,18 @@ func (s *Server) exportPeople(ctx context.Context, v *view, out *dossier.Writer)
 }
 
 // exportBundles adds what the parties sent and got. What the analyst can open is opened
-// for the auditor by its file keys; setup stays closed.
+// for the auditor by its file keys; what parties seal for each other stays closed.
 func (s *Server) exportBundles(ctx context.Context, v *view, out *dossier.Writer) error {
-	for _, b := range slices.Concat(v.setup, v.contributions, v.results) {
+	all, err := s.store.All(ctx, v.hash)
+	if err != nil {
+		return err
+	}
+	for _, b := range all {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if v.chain.At(b.Epoch) == nil {
+			continue // of a roster that was given up
 		}
 		if err := s.exportBundle(ctx, v, b, out); err != nil {
 			return fmt.Errorf("the %s bundle of manifest %s: %w", b.Kind, b.Manifest.Short(), err)
