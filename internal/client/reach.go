@@ -145,6 +145,21 @@ func web(t Target, hash study.Hash, s *signer) (*Client, error) {
 	return build(t, hash, s, s), nil
 }
 
+// ChooseProxy is the forward proxy of a request, nil if there is none. Its errors do not
+// quote the variable, which may hold a password.
+func (t Target) ChooseProxy(req *http.Request) (*url.URL, error) {
+	choose := t.Proxy
+	if choose == nil {
+		choose = http.ProxyFromEnvironment
+	}
+	u, err := choose(req)
+	// What does not parse is tried again by net/http with http:// before it.
+	if err != nil || u != nil && (u.Hostname() == "" || u.Hostname() == "http" || u.Hostname() == "https") {
+		return nil, &ProxyError{Variable: ProxyVariable()}
+	}
+	return u, nil
+}
+
 // Config is the TLS configuration of a webpki target.
 func (t Target) Config() (*tls.Config, error) {
 	roots, err := x509.SystemCertPool()
@@ -169,12 +184,8 @@ func build(t Target, hash study.Hash, rt http.RoundTripper, s *signer) *Client {
 }
 
 func transport(t Target, config *tls.Config) *http.Transport {
-	proxy := t.Proxy
-	if proxy == nil {
-		proxy = http.ProxyFromEnvironment
-	}
 	return &http.Transport{
-		Proxy:                  proxy,
+		Proxy:                  t.ChooseProxy,
 		OnProxyConnectResponse: refusedByProxy,
 		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		TLSClientConfig:        config,

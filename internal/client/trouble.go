@@ -83,7 +83,7 @@ func chainHint(e *tls.CertificateVerificationError) string {
 
 // ProxyError is trouble with the forward proxy that HTTPS_PROXY names.
 type ProxyError struct {
-	Proxy    string // host:port, without a password
+	Proxy    string // host:port, without a password; "" if the variable names none
 	Variable string
 	Status   int // of its answer to CONNECT; 0 if it did not answer
 	Cause    error
@@ -91,6 +91,9 @@ type ProxyError struct {
 
 // Error says what the proxy did.
 func (e *ProxyError) Error() string {
+	if e.Proxy == "" {
+		return e.Variable + " is set, and is not the URL of a proxy"
+	}
 	if e.Status == 0 {
 		return fmt.Sprintf("the proxy %s (from %s) does not answer: %v", e.Proxy, e.Variable, e.Cause)
 	}
@@ -102,6 +105,9 @@ func (e *ProxyError) Unwrap() error { return e.Cause }
 
 // Hint says what to change.
 func (e *ProxyError) Hint() string {
+	if e.Proxy == "" {
+		return e.Variable + "=http://PROXY:PORT, or http://NAME:PASSWORD@PROXY:PORT with special characters written as %40"
+	}
 	switch e.Status {
 	case 0:
 		return "check the proxy's address and port in " + e.Variable + "; NO_PROXY names hosts that need no proxy"
@@ -247,11 +253,7 @@ func (c *Client) trouble(ctx context.Context, err error) error {
 	case errors.As(err, &op) && op.Op == "proxyconnect":
 		name := "?"
 		if req, reqErr := http.NewRequest(http.MethodGet, c.base, nil); reqErr == nil {
-			choose := c.target.Proxy
-			if choose == nil {
-				choose = http.ProxyFromEnvironment
-			}
-			if u, err := choose(req); err == nil && u != nil {
+			if u, err := c.target.ChooseProxy(req); err == nil && u != nil {
 				name = u.Host
 			}
 		}

@@ -74,17 +74,12 @@ func chosen(r *Report, t client.Target) (*url.URL, error) {
 		r.Err("proxy", err, "copy the whole invite again")
 		return nil, err
 	}
-	choose := t.Proxy
-	if choose == nil {
-		choose = http.ProxyFromEnvironment
-	}
 	variable := client.ProxyVariable()
-	proxy, err := choose(req)
+	proxy, err := t.ChooseProxy(req)
 	none, _ := http.ProxyFromEnvironment(&http.Request{URL: &url.URL{Scheme: "https", Host: "other.invalid"}})
 	switch {
 	case err != nil:
-		// The value may hold a password.
-		r.Fail("proxy", variable+" is not the URL of a proxy", variable+"=http://PROXY:PORT, or http://NAME:PASSWORD@PROXY:PORT")
+		r.Err("proxy", err, "")
 	case proxy != nil:
 		who := ""
 		if proxy.User != nil {

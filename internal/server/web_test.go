@@ -227,7 +227,7 @@ func TestInterference(t *testing.T) {
 	}{
 		{"login page", page(200), "a page instead of the server", "log in"},
 		{"redirect", func(rw http.ResponseWriter, r *http.Request) {
-			http.Redirect(rw, r, "https://login.hospital.example/x", 302)
+			http.Redirect(rw, r, "https://login.hospital.example/x", http.StatusFound)
 		}, "login.hospital.example", "log in"},
 		{"proxy authentication", page(407), "407", "NAME:PASSWORD@"},
 		{"too large", page(413), "413", "client_max_body_size"},
