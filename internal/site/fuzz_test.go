@@ -1,0 +1,40 @@
+package site
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"concord/study"
+)
+
+// FuzzReadLedger: a ledger that cannot be read is an error, never less than what it
+// counts; one that can be read takes another line and has one more.
+func FuzzReadLedger(f *testing.F) {
+	f.Add([]byte(`{"time":"2026-01-02T03:04:05Z","study":"` + study.Hash{1}.String() + `","name":"a","manifest":"` + study.Hash{2}.String() + `","source":"` + study.Hash{3}.String() + `","rows":30,"dim":3}` + "\n"))
+	f.Add([]byte("{}"))
+	f.Add([]byte("\n\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s := &Site{Dir: t.TempDir()}
+		path := filepath.Join(s.Dir, ledgerFile)
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before, err := readLedger(path)
+		if err != nil {
+			return
+		}
+		for _, e := range before {
+			if e.Manifest == (study.Hash{9}) {
+				return
+			}
+		}
+		if err := s.Spend("", Spent{Manifest: study.Hash{9}}); err != nil {
+			t.Fatal(err)
+		}
+		after, err := readLedger(path)
+		if err != nil || len(after) != len(before)+1 || after[len(before)].Manifest != (study.Hash{9}) {
+			t.Fatalf("after one more line there are %d, before %d (%v)", len(after), len(before), err)
+		}
+	})
+}
