@@ -27,7 +27,8 @@ type Options struct {
 	Programs Programs
 	// N is how many kills or power cuts there shall be, at least.
 	N int
-	// Protocols are played in turn; nil means dc and nri.
+	// Protocols are played in turn: dc, nri and large, which is dc with contributions
+	// of 5 MB. Nil means all of them.
 	Protocols []string
 	Seed      uint64
 	// Dir is where the plays are; each is removed when it has ended well, and stays
@@ -137,7 +138,7 @@ func Trainings(ctx context.Context, opt Options) (*Report, error) {
 // filled fills in what is left out.
 func (opt Options) filled() Options {
 	if opt.Protocols == nil {
-		opt.Protocols = []string{"dc", "nri"}
+		opt.Protocols = []string{"dc", "nri", "large"}
 	}
 	if opt.Say == nil {
 		opt.Say = func(string, ...any) {}
@@ -190,7 +191,7 @@ func (r *runner) hit(what, left string) {
 }
 
 // passing is what changes in a name from play to play.
-var passing = regexp.MustCompile(`[0-9a-f]{64}|partial-[0-9]+`)
+var passing = regexp.MustCompile(`[0-9a-f]{32,64}|partial-[0-9]+`)
 
 // general is what was hit, without that.
 func general(what string) string { return strings.TrimSpace(passing.ReplaceAllString(what, "*")) }

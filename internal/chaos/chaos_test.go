@@ -62,7 +62,7 @@ func all(t *testing.T, r *chaos.Report, n int) {
 // TestKills: kill -9 of server and parties at random moments loses nothing.
 func TestKills(t *testing.T) {
 	t.Parallel()
-	r, err := chaos.Kills(t.Context(), chaos.Options{Programs: programs(t), N: 12, Seed: 1, Dir: t.TempDir(), Say: t.Logf})
+	r, err := chaos.Kills(t.Context(), chaos.Options{Programs: programs(t), N: 12, Protocols: []string{"dc", "nri"}, Seed: 1, Dir: t.TempDir(), Say: t.Logf})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestKills(t *testing.T) {
 // not flushed, loses nothing that was acknowledged.
 func TestCuts(t *testing.T) {
 	t.Parallel()
-	r, err := chaos.Cuts(t.Context(), chaos.Options{Programs: programs(t), N: 12, Seed: 1, Dir: t.TempDir(), Say: t.Logf})
+	r, err := chaos.Cuts(t.Context(), chaos.Options{Programs: programs(t), N: 12, Protocols: []string{"dc", "nri"}, Seed: 1, Dir: t.TempDir(), Say: t.Logf})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestTrainings(t *testing.T) {
 // goes down.
 func TestLink(t *testing.T) {
 	t.Parallel()
-	r, err := chaos.Links(t.Context(), chaos.Options{Programs: programs(t), N: 1, Seed: 1, Dir: t.TempDir(), Say: t.Logf}, false)
+	r, err := chaos.Links(t.Context(), chaos.Options{Programs: programs(t), N: 1, Protocols: []string{"dc"}, Seed: 1, Dir: t.TempDir(), Say: t.Logf}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

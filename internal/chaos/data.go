@@ -27,10 +27,12 @@ features:
 label: {name: readmitted, levels: ["no", "yes"], positive: "yes"}
 `
 
-// of the protocols, the lines that differ.
+// of the studies that are played, the lines that differ: those of both protocols, and
+// a large one under dc, whose contributions go in parts.
 var protocols = map[string]string{
-	"dc":  "basis: {kind: pca, dim: 4}\nanchor: {kind: uniform, rows: 100}\nalignment: {method: odc}\n",
-	"nri": "protocol: nri\nbasis: {kind: pca-perturbed, dim: 4}\n",
+	"large": "basis: {kind: pca, dim: 4}\nanchor: {kind: uniform, rows: 150000}\nalignment: {method: odc}\n",
+	"dc":    "basis: {kind: pca, dim: 4}\nanchor: {kind: uniform, rows: 100}\nalignment: {method: odc}\n",
+	"nri":   "protocol: nri\nbasis: {kind: pca-perturbed, dim: 4}\n",
 }
 
 const policyYAML = "name: chaos\nfloors: {rows: 20, per_class: 5}\napprove: true\n"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -101,7 +102,8 @@ func (l *Link) fate() (what string, after int64) {
 	}
 	what = []string{late, late, late, slow, broken, broken, oneWay, stalled}[l.rnd.IntN(8)]
 	l.Counters[what]++
-	return what, l.rnd.Int64N(12 << 10)
+	// From 100 bytes to 8 MB: handshakes, messages and uploads are hit.
+	return what, int64(100 * math.Pow(2, 16.3*l.rnd.Float64()))
 }
 
 func (l *Link) breakAll() {
@@ -153,9 +155,9 @@ var errBroken = errors.New("chaos: the link broke")
 
 // carry copies one direction, with what happens to it.
 func (l *Link) carry(ctx context.Context, to, from net.Conn, what string, after int64) {
-	size := 16 << 10
+	size := 64 << 10
 	if what == slow {
-		size = 256
+		size = 4 << 10
 	}
 	buf := make([]byte, size)
 	var n int64

@@ -82,11 +82,11 @@ func (l *line) lay(ctx context.Context, p *play) (stop func() error, err error) 
 	ended := make(chan error, 1)
 	go func() {
 		if ns == nil {
-			l.link.outages(ctx, 2*time.Second, 500*time.Millisecond)
+			l.link.outages(ctx, 4*time.Second, 500*time.Millisecond)
 			ended <- nil
 			return
 		}
-		ended <- ns.outages(ctx, l.link, 2*time.Second, 700*time.Millisecond)
+		ended <- ns.outages(ctx, l.link, 4*time.Second, 700*time.Millisecond)
 	}()
 	return func() error {
 		cancel()

@@ -99,7 +99,7 @@ type holder struct {
 }
 
 // patience is how long a step may take altogether, however often it is disturbed.
-const patience = 3 * time.Minute
+const patience = 5 * time.Minute
 
 // newPlay makes the machines in dir.
 func newPlay(programs Programs, protocol, dir string, rnd *rand.Rand, tr trouble) (*play, error) {
