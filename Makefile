@@ -31,6 +31,10 @@ test: deps ## All tests that need no data from outside the repository
 	CONCORD_BLAS=go $(GO) test -count=1 -timeout 20m ./linalg ./manifold ./align ./basis ./learn
 	$(GO) test -tags noblas -timeout 20m ./linalg ./manifold ./align
 
+.PHONY: chaos
+chaos: build ## Kill, cut power, break lines and attack for a quarter of an hour (docs/results/chaos.md)
+	bin/concord-lab chaos --kills 200 --cuts 200 --trainings 5 --links 6 --requests 10000
+
 .PHONY: test-race
 test-race: deps ## The same under the race detector
 	$(GO) test -race -timeout 40m ./...

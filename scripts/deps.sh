@@ -7,6 +7,7 @@ python=${PYTHON:-/usr/bin/python3}
 
 missing=""
 "$python" -c 'import numpy' >/dev/null 2>&1 || missing="$missing python3-numpy"
+command -v ip >/dev/null 2>&1 || missing="$missing iproute2"
 command -v gcc >/dev/null 2>&1 || missing="$missing gcc libc6-dev"
 if [ "${1:-}" = onnxruntime ]; then
 	command -v npm >/dev/null 2>&1 || missing="$missing nodejs npm"

@@ -77,6 +77,38 @@ func TestSweep(t *testing.T) {
 	only(t, dir, foreign)
 }
 
+func TestRemove(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b", "c"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := durable.Remove(filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "never")); err != nil {
+		t.Fatal(err)
+	}
+	only(t, dir, "c")
+}
+
+func TestMkdirAll(t *testing.T) {
+	dir := t.TempDir()
+	deep := filepath.Join(dir, "a", "b")
+	for range 2 { // it may be there
+		if err := durable.MkdirAll(deep, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if info, err := os.Stat(deep); err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
+		t.Errorf("%s is %v, %v; want a folder for its owner only", deep, info, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := durable.MkdirAll(filepath.Join(dir, "file", "below"), 0o700); err == nil {
+		t.Error("a folder was made below a file")
+	}
+}
+
 func only(t *testing.T, dir, name string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -10,7 +10,7 @@
 // the file was flushed, a name when its folder was, and nothing else lasts for
 // certain. What is left of the rest is drawn at random: see [Survival].
 //
-// It is for tests. It has no links, no attributes beyond the mode, and no limit.
+// It is for tests. It has no symbolic links, no attributes beyond the mode, and no limit.
 package powercut
 
 import (

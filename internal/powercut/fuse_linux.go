@@ -136,6 +136,27 @@ func (f *fuseDisk) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out
 	return status
 }
 
+// Link gives a file another name.
+func (f *fuseDisk) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.EntryOut) fuse.Status {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.nodes[in.Oldnodeid]
+	dir, old, status := f.below(in.NodeId, name)
+	switch {
+	case status != fuse.OK:
+		return status
+	case n == nil || n.mode.IsDir():
+		return fuse.EPERM
+	case old != nil:
+		return fuse.Status(syscall.EEXIST)
+	case f.step("link", name) != nil:
+		return fuse.EIO
+	}
+	dir.change(move{name: name, node: n})
+	entry(n, out)
+	return fuse.OK
+}
+
 func (f *fuseDisk) Unlink(_ <-chan struct{}, h *fuse.InHeader, name string) fuse.Status {
 	return f.remove("remove", h.NodeId, name)
 }

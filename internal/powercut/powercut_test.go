@@ -42,6 +42,25 @@ var writers = map[string]func(dir string, i int) error{
 		}
 		return durable.WriteFile(name(sub, i), content(i), 0o600)
 	},
+	"durable, by a link": func(dir string, i int) error {
+		f, err := os.CreateTemp(dir, "coming-")
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write(content(i)); err != nil {
+			return err
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return err
+		}
+		if err := os.Link(f.Name(), name(dir, i)); err != nil {
+			return err
+		}
+		if err := durable.SyncDir(dir); err != nil {
+			return err
+		}
+		return durable.Remove(f.Name())
+	},
 	"no flush": func(dir string, i int) error {
 		tmp := name(dir, i) + ".partial-1"
 		if err := os.WriteFile(tmp, content(i), 0o600); err != nil {
@@ -187,7 +206,7 @@ func lostRows(dir string, said int) error {
 // TestAcknowledgedLasts: what durable and SQLite acknowledge is there, whole, after a
 // power cut in any operation, whatever the disk makes of the rest.
 func TestAcknowledgedLasts(t *testing.T) {
-	for _, writer := range []string{"durable", "durable, in new folders", "SQLite"} {
+	for _, writer := range []string{"durable", "durable, in new folders", "durable, by a link", "SQLite"} {
 		t.Run(writer, func(t *testing.T) {
 			for i := range 16 {
 				rnd := rand.New(rand.NewPCG(1, uint64(i)))
