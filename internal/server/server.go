@@ -43,8 +43,6 @@ const (
 	// retryAfter is when a job is tried again that failed for the server's own
 	// trouble, a full disk for example.
 	retryAfter = 30 * time.Second
-	// lookAfter is how often the store is looked at for what another program changed.
-	lookAfter = 2 * time.Second
 	// lookEvery is how often the server looks for what another program has stored.
 	lookEvery = time.Second
 )
