@@ -18,7 +18,8 @@ import (
 	"concord/internal/pinned"
 )
 
-// Unreachable is returned when there is no answer at all.
+// Unreachable is returned when there is no answer at all, or nobody there who can be
+// trusted with a request.
 type Unreachable struct {
 	Address string
 	Cause   error
@@ -26,6 +27,13 @@ type Unreachable struct {
 
 // Error says which server and, in the operating system's words, why.
 func (e *Unreachable) Error() string {
+	var chain *tls.CertificateVerificationError
+	switch {
+	case errors.Is(e.Cause, pinned.ErrWrongKey):
+		return fmt.Sprintf("what answers at %s is not the analyst's server: %v", e.Address, e.Cause)
+	case errors.As(e.Cause, &chain):
+		return fmt.Sprintf("what answers at %s is not trusted: %v", e.Address, e.Cause)
+	}
 	return fmt.Sprintf("the server at %s does not answer: %v", e.Address, e.Cause)
 }
 

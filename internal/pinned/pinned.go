@@ -34,7 +34,7 @@ func (e *WrongKey) Error() string {
 	if e.Issuer == "" {
 		return ErrWrongKey.Error()
 	}
-	return fmt.Sprintf("at the server's address is a certificate issued by %q, not the key that was agreed on", e.Issuer)
+	return fmt.Sprintf("it shows a certificate issued by %q, not the key that was agreed on", e.Issuer)
 }
 
 // Is makes it an ErrWrongKey.
