@@ -266,10 +266,15 @@ func (q measured) collate(r *Report, add adder) error {
 	if err != nil {
 		return err
 	}
+	var at []int // the feature of each exposure
 	for j, match := range matches {
 		if match.Column >= 0 {
 			r.Exposed = append(r.Exposed, Exposure{q.contract.Features[j].Name, abs(match.Correlation), match.Near, match.ChanceNear})
+			at = append(at, j)
 		}
+	}
+	if err := q.independent(r, at, add); err != nil {
+		return err
 	}
 	slices.SortStableFunc(r.Exposed, func(a, b Exposure) int { return compare(b.Correlation, a.Correlation) })
 	r.Exposed = r.Exposed[:min(3, len(r.Exposed))]
@@ -280,6 +285,92 @@ func (q measured) collate(r *Report, add adder) error {
 	add("collation", againstAnalyst, worst.Correlation, worst.Correlation > warnCorrelation,
 		"%s follows one direction of the shared rows with a correlation of %.2f: sorted by it, %.0f %% of the rows stand within 1 %% of their person's place by %s (by chance %.0f %%), "+
 			"whatever the order they came in", worst.Feature, worst.Correlation, 100*worst.Near, worst.Feature, 100*worst.Chance)
+	return nil
+}
+
+const (
+	// enoughRows is how many rows a direction must have before independent components are
+	// more than chance.
+	enoughRows = 20
+	// warnAnchor is the correlation of a feature with a component of the anchor's images
+	// from which on a person is warned: at .7 half of its variation is read.
+	warnAnchor = 0.7
+)
+
+// independent sorts by directions in which the shared rows are independent too, and by
+// those of the anchor's images where its law shows through a projection. at says which
+// feature each of r.Exposed is.
+func (q measured) independent(r *Report, at []int, add adder) error {
+	follow := func(of *mat.Dense) (*mat.Dense, error) {
+		n, l := of.Dims()
+		if n < enoughRows*l {
+			return nil, nil
+		}
+		d, _, err := privacy.IndependentDirections(of, q.src)
+		if err != nil || d == nil {
+			return nil, err
+		}
+		var read mat.Dense
+		read.Mul(q.z, d)
+		same, err := privacy.Correlations(q.x, &read)
+		if err != nil {
+			return nil, err
+		}
+		var closer []int // features that follow one of these more closely
+		for i, j := range at {
+			if slices.Max(same.RawRowView(j)) > r.Exposed[i].Correlation {
+				closer = append(closer, i)
+			}
+		}
+		slices.SortFunc(closer, func(a, b int) int {
+			return compare(slices.Max(same.RawRowView(at[b])), slices.Max(same.RawRowView(at[a])))
+		})
+		closer = closer[:min(3, len(closer))] // the report names three
+		if closer == nil {
+			return same, nil
+		}
+		n, _ = q.x.Dims()
+		x := mat.NewDense(n, len(closer), nil)
+		for c, i := range closer {
+			for row := range n {
+				x.Set(row, c, q.x.At(row, at[i]))
+			}
+		}
+		matches, err := privacy.RankMatching(x, &read)
+		if err != nil {
+			return nil, err
+		}
+		for c, i := range closer {
+			if e, m := &r.Exposed[i], matches[c]; abs(m.Correlation) > e.Correlation {
+				e.Correlation, e.Near = abs(m.Correlation), m.Near
+			}
+		}
+		return same, nil
+	}
+	if _, err := follow(q.z); err != nil {
+		return err
+	}
+	switch q.contract.Anchor.Kind {
+	case "uniform", "low-rank", "smote":
+	default: // rotations change nothing of the law of the others
+		return nil
+	}
+	same, err := follow(q.image)
+	if err != nil || same == nil {
+		return err
+	}
+	best, sum, name := 0.0, 0.0, ""
+	for _, j := range at {
+		most := slices.Max(same.RawRowView(j))
+		if sum += most; most > best {
+			best, name = most, q.contract.Features[j].Name
+		}
+	}
+	if len(at) > 0 {
+		add("anchor-components", againstAnalyst, best, best > warnAnchor,
+			"the %s anchor's rows are independent in single features, and so its images, which the analyst has, show directions that read them from the shared rows: %s with a correlation of %.2f, the others of %.2f in the mean; an orthonormal or normal anchor shows none",
+			q.contract.Anchor.Kind, name, best, sum/float64(len(at)))
+	}
 	return nil
 }
 

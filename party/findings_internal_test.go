@@ -117,13 +117,53 @@ func TestAttackAroundMeans(t *testing.T) {
 }
 
 // BenchmarkReport is the report on 100,000 rows of 200 features, of which 160
-// directions leave.
+// directions leave; people have three rows each.
 func BenchmarkReport(b *testing.B) {
 	q := sample(100_000, 200, 160, 3)
+	q.people = make([]int, 100_000)
+	for i := range q.people {
+		q.people[i] = i / 3
+	}
 	for b.Loop() {
 		var r Report
 		if err := q.attack(&r); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestUniformAnchorShows: images of a uniform anchor tell the analyst directions of single
+// features; the report says so, and nothing of the kind of a normal one.
+func TestUniformAnchorShows(t *testing.T) {
+	for _, kind := range []string{"uniform", "normal"} {
+		q := sample(2000, 6, 5, 3)
+		q.x = linalg.Normal(2000, 6, q.src)
+		q.contract.Anchor.Kind = kind
+		if kind == "uniform" {
+			q.a = linalg.Uniform(2000, 6, q.src)
+		} else {
+			q.a = linalg.Normal(2000, 6, q.src)
+		}
+		q.z.Mul(q.x, q.f)
+		q.image.Reset()
+		q.image.Mul(q.a, q.f)
+		var r Report
+		if err := q.attack(&r); err != nil {
+			t.Fatal(err)
+		}
+		shown := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Name == "anchor-components" })
+		if shown != (kind == "uniform") {
+			t.Errorf("%s: shown %v", kind, shown)
+		}
+		if !shown {
+			continue
+		}
+		if f := finding(t, r, "anchor-components"); f.Value < 0.85 || !f.Warn || f.Against != againstAnalyst {
+			t.Errorf("%+v", f)
+		}
+		// Sorting by such a direction collates, where no principal one does.
+		if f := finding(t, r, "collation"); f.Value < 0.85 {
+			t.Errorf("%+v", f)
 		}
 	}
 }

@@ -52,6 +52,8 @@ func Describe(c *Contract) string {
 	}
 	line("anchor", "%s, %d rows; from a seed that the parties share and the analyst does not have", c.Anchor.Kind, c.Anchor.Rows)
 	switch {
+	case c.Anchor.Kind == "uniform":
+		line("", "whose images show the analyst directions of single features; those of an orthonormal or normal anchor do not")
 	case c.Anchor.Kind == "public":
 		line("", "made of the public file with SHA-256 %s", c.Anchor.SHA256)
 	case c.Anchor.Pieces():

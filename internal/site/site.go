@@ -476,10 +476,14 @@ func (s *Site) PutPublic(b []byte) error {
 }
 
 // Policy loads the site's policy.yaml; nil if there is none. One that cannot be read
-// is an error: it may be stricter than anything else.
+// is an error: it may be stricter than anything else. So is a link to what is not there,
+// a share that is not mounted for example.
 func (s *Site) Policy() (*study.Policy, error) {
 	b, err := os.ReadFile(s.path(PolicyFile))
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, link := os.Lstat(s.path(PolicyFile)); link == nil {
+			return nil, fmt.Errorf("%s is a link to what is not there", s.path(PolicyFile))
+		}
 		return nil, nil
 	}
 	if err != nil {

@@ -178,3 +178,27 @@ func TestCloseSetup(t *testing.T) {
 		t.Errorf("the inbox holds %v (%v), want only the result", left, err)
 	}
 }
+
+// TestPolicyFailsClosed: no policy is none; one that cannot be read is an error.
+func TestPolicyFailsClosed(t *testing.T) {
+	s := &site.Site{Dir: t.TempDir()}
+	at := filepath.Join(s.Dir, site.PolicyFile)
+	if p, err := s.Policy(); p != nil || err != nil {
+		t.Errorf("no file: %v, %v", p, err)
+	}
+	for name, make := range map[string]func() error{
+		"a link to nothing": func() error { return os.Symlink(filepath.Join(s.Dir, "share", "policy.yaml"), at) },
+		"a folder":          func() error { return os.Mkdir(at, 0o700) },
+		"half a file":       func() error { return os.WriteFile(at, []byte("floors: {rows"), 0o600) },
+	} {
+		if err := make(); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := s.Policy(); err == nil {
+			t.Errorf("%s is read as %+v", name, p)
+		}
+		if err := os.Remove(at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
