@@ -1,6 +1,7 @@
 package concord
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -8,16 +9,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"filippo.io/age"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"concord/internal/analystcli"
 	"concord/internal/cli"
+	"concord/internal/dossier"
 	"concord/internal/labcli"
 	"concord/internal/partycli"
+	"concord/secret"
+	"concord/study"
 )
 
 // TestMain lets the scripts in testdata/sessions run the three programs as
@@ -64,6 +70,7 @@ func TestSessions(t *testing.T) {
 			"output":   output,
 			"phrase":   phrase,
 			"typed":    typed,
+			"forge":    forge,
 			"proxy":    proxy,
 		},
 	})
@@ -181,4 +188,55 @@ func phrase(ts *testscript.TestScript, _ bool, args []string) {
 // typed TEXT writes TEXT and a line feed to typed.txt, for stdin typed.txt.
 func typed(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("typed.txt"), []byte(strings.Join(args, " ")+"\n"), 0o600))
+}
+
+// forge HOW MEMBERS FROM TO writes an export anew as the analyst of this session would
+// who cheats: it drops, edits or cuts the first member whose name begins with MEMBERS,
+// or exchanges the first two, and signs that.
+func forge(ts *testscript.TestScript, _ bool, args []string) {
+	identity := func(dir string) *study.Identity {
+		b, err := os.ReadFile(ts.MkAbs(dir + "/identity.secret"))
+		ts.Check(err)
+		id, err := study.DecodeIdentity(secret.NewBytes(b))
+		ts.Check(err)
+		return id
+	}
+	analyst, auditor := identity("concord-analyst"), identity("auditor")
+	b, err := os.ReadFile(ts.MkAbs(args[2]))
+	ts.Check(err)
+	d, err := dossier.Open(bytes.NewReader(b), int64(len(b)), auditor.AgeIdentity())
+	ts.Check(err)
+	names, contents := []string{}, map[string][]byte{}
+	var hit []string
+	for _, f := range d.Index.Files {
+		names = append(names, f.Name)
+		contents[f.Name], err = d.Bytes(f.Name, 1<<30)
+		ts.Check(err)
+		if strings.HasPrefix(f.Name, args[1]) {
+			hit = append(hit, f.Name)
+		}
+	}
+	switch first := hit[0]; args[0] {
+	case "drop":
+		names = slices.DeleteFunc(names, func(name string) bool { return name == first })
+	case "edit":
+		contents[first][len(contents[first])/2] ^= 1
+	case "cut":
+		lines := bytes.SplitAfter(contents[first], []byte("\n"))
+		contents[first] = bytes.Join(lines[:len(lines)/2], nil)
+	case "exchange":
+		contents[first], contents[hit[1]] = contents[hit[1]], contents[first]
+	default:
+		ts.Fatalf("forge %s is not known", args[0])
+	}
+	to, err := age.ParseHybridRecipient(auditor.Statement.Recipient)
+	ts.Check(err)
+	var out bytes.Buffer
+	w, err := dossier.NewWriter(&out, to)
+	ts.Check(err)
+	for _, name := range names {
+		ts.Check(w.AddBytes(name, contents[name]))
+	}
+	ts.Check(w.Close(d.Index, analyst))
+	ts.Check(os.WriteFile(ts.MkAbs(args[3]), out.Bytes(), 0o600))
 }

@@ -197,9 +197,12 @@ func (r *replay) roster() bool {
 			missing = append(missing, m.Name)
 		}
 	}
-	if missing != nil {
-		r.add(OK, "not everybody has confirmed contract and roster: %s", strings.Join(missing, ", "))
-	} else {
+	switch {
+	case missing != nil && len(r.d.Index.Rounds) > 0: // nobody contributes before
+		r.add(Differ, "a model was made, and not everybody has confirmed contract and roster: %s", strings.Join(missing, ", "))
+	case missing != nil:
+		r.add(OK, "not everybody has confirmed contract and roster yet: %s", strings.Join(missing, ", "))
+	default:
 		r.add(OK, "contract and roster are confirmed by everybody in it, %d signatures", len(confirmed))
 	}
 	return true
