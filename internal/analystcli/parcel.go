@@ -270,6 +270,17 @@ func (p *program) undisturbed(ctx context.Context, f func() error) error {
 		return err
 	}
 	defer unlock()
+	// Where nobody serves nobody else removes what a crash left.
+	switch done, err := durable.Lock((&folder{p.dir}).path(serveLock)); {
+	case err == nil:
+		err = p.store.Sweep()
+		done()
+		if err != nil {
+			return err
+		}
+	case !errors.Is(err, durable.ErrLocked):
+		return err
+	}
 	return f()
 }
 

@@ -26,7 +26,7 @@ func (p *program) serveCommand() *cobra.Command {
 				return err
 			}
 			defer st.Close()
-			unlock, err := durable.Lock(f.path(serveLock))
+			unlock, err := lockSoon(cmd.Context(), f.path(serveLock))
 			if errors.Is(err, durable.ErrLocked) {
 				return fmt.Errorf("another concordd serves or trains in %s", f.dir)
 			}
