@@ -73,8 +73,8 @@ func (c *Contract) MayAdmit(r *Roster, member Hash) bool {
 	return slices.ContainsFunc(named, func(s *Statement) bool { return s.Fingerprint() == member })
 }
 
-// describe says it in words.
-func (a *Admission) describe() string {
+// Describe says it in words.
+func (a *Admission) Describe() string {
 	who := "all members confirm"
 	switch {
 	case a == nil:

@@ -94,7 +94,7 @@ func Describe(c *Contract) string {
 	if c.Floors.Eps > 0 {
 		line("", "rows of which the basis leaves out less than %g of their length are dropped", c.Floors.Eps)
 	}
-	line("late parties", "%s", c.Admission.describe())
+	line("late parties", "%s", c.Admission.Describe())
 	for i, a := range c.Auditors {
 		what := "auditors"
 		if i > 0 {

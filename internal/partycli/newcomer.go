@@ -66,12 +66,20 @@ func (a *addition) confirmedBy(fingerprint study.Hash) bool {
 func (p *program) printAdd(v *visit, a *addition) {
 	p.printf("roster %d, with %q, fingerprint %s, who comes after setup:\n", a.roster.Number, a.statement.Name, a.told.Party.Short())
 	p.printRoster(v, a.roster)
+	p.warnOfPieces(v, a)
 	p.printf("phrase: %s\n", strings.Join(study.Phrase(a.told.To), " "))
 	if len(a.missing) > 0 {
 		p.printf("still to confirm: %s\n", strings.Join(a.missing, "; "))
 	}
 	if v.mustConfirm(a) {
 		p.printf("next: compare the phrase with the other members and the newcomer by telephone, then concord roster confirm\n")
+	}
+}
+
+// warnOfPieces says what of this site a newcomer gets with the anchor.
+func (p *program) warnOfPieces(v *visit, a *addition) {
+	if v.contract.Anchor.Pieces() && a.told.Party != v.own() {
+		p.printf("! %q then gets the piece of the anchor that every site gave: near-raw rows of this site's people too\n", a.statement.Name)
 	}
 }
 
@@ -99,6 +107,7 @@ func (p *program) confirmAdd(ctx context.Context, v *visit, c post.Post, a *addi
 		return cli.WithHint(fmt.Errorf("the contract does not name this site among those who confirm %q", a.statement.Name), "nothing is asked of you: concord sync follows when the others have confirmed")
 	}
 	p.printRoster(v, a.roster)
+	p.warnOfPieces(v, a)
 	if err := p.comparePhrase(a.told.To, typed); err != nil {
 		return err
 	}

@@ -165,11 +165,12 @@ func (p *program) reviewPiece() error {
 	p.printf(`
 What this means:
 - %s are %s.
-  Every other party gets them, and can read them: they are near-raw rows.
+  Every other party gets them, and can read them: they are near-raw rows. So does a
+  party that comes later, if those whom the contract names admit it (%s).
 - %s is 32 random bytes, this site's share of the anchor's seed.
 - The analyst gets neither. Together with any one party it has both.
 - The files are in %s; numpy.load opens the piece.
-`, pieceMember+".npy", what, entropyMember, v.site.Leaves(bundle.KindSetup))
+`, pieceMember+".npy", what, v.contract.Admission.Describe(), entropyMember, v.site.Leaves(bundle.KindSetup))
 	if err := p.printSpent(v, m); err != nil {
 		return err
 	}
