@@ -54,6 +54,9 @@ func (ch *Chain) Head() *Roster { return ch.rosters[len(ch.rosters)-1] }
 // Epoch is the present epoch.
 func (ch *Chain) Epoch() Hash { return ch.epochs[len(ch.epochs)-1] }
 
+// Epochs are all epochs of the chain, the first being Setup.
+func (ch *Chain) Epochs() []Hash { return slices.Clone(ch.epochs) }
+
 // Steps are the amendments, in order.
 func (ch *Chain) Steps() []Step { return ch.steps }
 

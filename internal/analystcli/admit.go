@@ -28,7 +28,12 @@ fingerprint with the one that concord join printed there, by telephone, or leave
 that to the twelve words that all parties compare later.
 
 The name, or the first 12 or more digits of the fingerprint, lets one in;
---all lets in everybody who asks.`,
+--all lets in everybody who asks.
+
+While the roster is open it takes its place in it. When it is closed and setup is not
+complete, there is a new roster with one party more, which all confirm anew. After
+setup you propose: it takes part when the members that the contract names have
+confirmed it, and one of them has given it the anchor (concord admit).`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all && len(args) > 0 {
@@ -114,5 +119,8 @@ func (p *program) sayRoster(ctx context.Context, srv *server.Server, s store.Stu
 		return err
 	}
 	fmt.Fprintf(out, "%d of %d parties take part\n", status.Present, status.Expected)
+	if len(status.Pending) > 0 {
+		fmt.Fprintf(out, "still to confirm who comes after setup: %s\n", strings.Join(status.Pending, "; "))
+	}
 	return nil
 }

@@ -61,6 +61,12 @@ func (p *program) statusCommand() *cobra.Command {
 			} else {
 				for _, l := range lines {
 					fmt.Fprintf(p.out, "%s  %s: %s, %d of %d parties have joined\n", l.Study.Short(), l.Name, l.State, l.Present, l.Expected)
+					for _, name := range l.Asking {
+						fmt.Fprintf(p.out, "  asks to be let in: %q (concordd admit)\n", name)
+					}
+					if len(l.Pending) > 0 {
+						fmt.Fprintf(p.out, "  still to confirm who comes after setup: %s\n", strings.Join(l.Pending, "; "))
+					}
 					if l.Problem != "" {
 						fmt.Fprintf(p.out, "  problem: %s\n", l.Problem)
 					}

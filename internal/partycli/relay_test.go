@@ -42,6 +42,8 @@ type office struct {
 	bendFetch   func(party string, manifest study.Hash, raw []byte) []byte
 	// acceptAll answers every confirmation and every bundle with a yes.
 	acceptAll bool
+	// losePosts lets the server do what a message asks, and loses its answer.
+	losePosts bool
 }
 
 var clinics = []string{"North", "East", "West"}
@@ -83,6 +85,10 @@ func (o *office) answer(honest http.Handler, w http.ResponseWriter, r *http.Requ
 	if o.acceptAll && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/confirmations") {
 		w.Write([]byte("{}"))
 		return
+	}
+	if o.losePosts && strings.HasSuffix(r.URL.Path, "/amendments") {
+		honest.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
 	}
 	if r.Method != http.MethodGet {
 		honest.ServeHTTP(w, r)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -48,8 +49,8 @@ func (s *Server) Admit(ctx context.Context, hash, party study.Hash) error {
 			return store.ErrClosed
 		}
 		return s.store.Renew(ctx, hash, store.Renewal{
-			Number: v.roster.Number - len(v.chain.Steps()), Come: []study.Hash{party}, Size: len(v.members) + 1,
-			Note: "admitted before setup was complete; all confirm anew",
+			Number: v.standing.Number, Come: []study.Hash{party}, Size: len(v.members) + 1,
+			Epochs: v.chain.Epochs(), Note: "admitted before setup was complete; all confirm anew",
 		})
 	}
 	if v.pending != nil {
@@ -87,6 +88,9 @@ func (s *Server) Remove(ctx context.Context, hash, party study.Hash, reason stri
 		return err
 	}
 	r := store.Renewal{Number: v.standing.Number, Leave: []study.Hash{party}, Size: v.size, Note: "removed before setup was complete: " + reason}
+	if v.chain != nil {
+		r.Epochs = v.chain.Epochs()
+	}
 	if v.chain != nil && !replace {
 		if r.Size = len(v.members) - 1; r.Size < 2 {
 			return refused(fmt.Errorf("with %q gone one party would be left; let another take its place", v.people[party].Name))
@@ -179,6 +183,9 @@ func (s *Server) Amend(ctx context.Context, hash, party study.Hash, raw []byte) 
 	} else {
 		err = s.store.Amend(ctx, hash, store.Amending{Amendment: a})
 	}
+	if errors.Is(err, store.ErrConflict) {
+		return nil, &problem{http.StatusConflict, api.CodeConflict, err.Error(), "run concord sync, then repeat the command", nil}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +201,7 @@ func (s *Server) withdrawEarly(ctx context.Context, v *view, party study.Hash) e
 		size = 2 // another has to come
 	}
 	err := s.store.Renew(ctx, v.hash, store.Renewal{
-		Number: v.standing.Number, Leave: []study.Hash{party}, Size: size, Note: "withdrew before setup was complete",
+		Number: v.standing.Number, Leave: []study.Hash{party}, Size: size, Epochs: v.chain.Epochs(), Note: "withdrew before setup was complete",
 	})
 	if err != nil {
 		return err

@@ -110,7 +110,9 @@ type Renewal struct {
 	Leave, Come []study.Hash
 	// Size is how many parties close the new roster.
 	Size int
-	Note string
+	// Epochs are those of the roster that is replaced: shares of others do not count.
+	Epochs []study.Hash
+	Note   string
 }
 
 // Renew begins a new roster in place of one in which setup is not complete. All that
@@ -119,6 +121,7 @@ type Renewal struct {
 // Errors: ErrConflict if setup was completed, or the roster renewed, meanwhile.
 func (s *Store) Renew(ctx context.Context, hash study.Hash, r Renewal) error {
 	var files []study.Hash
+	var uploads []UploadID
 	err := s.change(ctx, func(tx *sql.Tx) (err error) {
 		changedNow, err := changed(tx.Exec("UPDATE studies SET roster = roster + 1, size = ? WHERE study = ? AND roster = ?", r.Size, hash[:], r.Number))
 		if err != nil {
@@ -127,9 +130,13 @@ func (s *Store) Renew(ctx context.Context, hash study.Hash, r Renewal) error {
 		if !changedNow {
 			return conflict("the roster was changed meanwhile; look again")
 		}
+		epochs, err := json.Marshal(r.Epochs)
+		if err != nil {
+			return err
+		}
 		var sent, parties int
-		err = tx.QueryRow(`SELECT (SELECT count(*) FROM bundles WHERE study = ? AND kind = ?),
-			(SELECT count(*) FROM members WHERE study = ? AND state = ?)`, hash[:], bundle.KindSetup, hash[:], memberIn).Scan(&sent, &parties)
+		err = tx.QueryRow(`SELECT (SELECT count(*) FROM bundles WHERE study = ? AND kind = ? AND epoch IN (SELECT unhex(value) FROM json_each(?))),
+			(SELECT count(*) FROM members WHERE study = ? AND state = ?)`, hash[:], bundle.KindSetup, string(epochs), hash[:], memberIn).Scan(&sent, &parties)
 		if err != nil {
 			return err
 		}
@@ -155,11 +162,17 @@ func (s *Store) Renew(ctx context.Context, hash study.Hash, r Renewal) error {
 		if _, err := tx.Exec("DELETE FROM rosters WHERE study = ?", hash[:]); err != nil {
 			return err
 		}
+		if uploads, err = query(ctx, tx, "DELETE FROM uploads WHERE study = ? RETURNING id", scanUploadID, hash[:]); err != nil {
+			return err
+		}
 		files, err = s.delete(tx, hash, "1 = 1")
 		return err
 	})
 	if err != nil {
 		return err
+	}
+	for _, id := range uploads {
+		s.removeUpload(id)
 	}
 	return s.removeAll(files)
 }
