@@ -21,7 +21,6 @@ type Link struct {
 	rnd      *rand.Rand
 	down     bool
 	open     map[net.Conn]bool
-	calm     bool
 	Counters map[string]int // what happened, by name
 }
 
@@ -74,13 +73,6 @@ func (l *Link) set(down bool) {
 	l.down = down
 }
 
-// soothe lets everything pass from now on.
-func (l *Link) soothe() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.calm = true
-}
-
 func (l *Link) between(low, high time.Duration) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,9 +89,6 @@ func (l *Link) count(what string) {
 func (l *Link) fate() (what string, after int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.calm {
-		return late, 0
-	}
 	what = []string{late, late, late, slow, broken, broken, oneWay, stalled}[l.rnd.IntN(8)]
 	l.Counters[what]++
 	// From 100 bytes to 8 MB: handshakes, messages and uploads are hit.

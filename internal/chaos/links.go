@@ -11,8 +11,8 @@ import (
 )
 
 // Links plays N studies over a bad line: the server in one network namespace and the
-// parties in another where that can be had, all on loopback otherwise (Namespaces
-// says which). Hits counts what happened to the line.
+// parties in another, with a cable between them, or without namespaces all on loopback.
+// Hits counts what happened to the line.
 func Links(ctx context.Context, opt Options, namespaces bool) (*Report, error) {
 	opt = opt.filled()
 	begun := time.Now()
