@@ -77,6 +77,7 @@ func (d *Disk) copyFolder(next *Disk, copies map[*node]*node, from *node, how Su
 		copied := copies[n]
 		if copied == nil {
 			copied = next.newNode(n.mode)
+			copied.name = name
 			copies[n] = copied
 			if n.mode.IsDir() {
 				d.copyFolder(next, copies, n, how, until, rnd)
