@@ -174,6 +174,22 @@ func auditLog(ctx context.Context, st *store.Store, id *study.Identity, hash stu
 		return nil, err
 	}
 	l.People = append(l.People, people...)
+	standing, err := st.Standing(ctx, hash)
+	if err != nil && !errors.Is(err, store.ErrNotFound) { // the server's own log is of no study
+		return nil, err
+	}
+	origins := map[study.Hash]study.Hash{}
+	for _, a := range standing.Steps {
+		if a.Kind != study.AmendRekey {
+			continue
+		}
+		first := a.Party
+		if known, ok := origins[first]; ok {
+			first = known
+		}
+		origins[study.HashOf(a.Statement)] = first
+	}
+	l.Origin = func(fingerprint study.Hash) study.Hash { return origins[fingerprint] }
 	said, err := st.Testimonies(ctx, hash)
 	if err != nil {
 		return nil, err
