@@ -202,7 +202,7 @@ func (u *upload) send(ctx context.Context, location string) error {
 	return nil
 }
 
-func (u *upload) smaller() { u.part = max(u.part/2, min(minPart, u.most)) }
+func (u *upload) smaller() { u.part = max(u.part/2, min(minPart, u.most/8), 1) }
 
 // capped reports whether something between refuses a part for its size and smaller
 // ones are left to try: no later part will be as large.

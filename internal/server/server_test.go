@@ -15,6 +15,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -532,7 +533,7 @@ func TestMalformedRequests(t *testing.T) {
 		"/", "/healthz", "/v1/identity", "/v1/studies/x/join", "/v1/studies/" + strings.Repeat("0", 64) + "/roster",
 		api.Path(api.PathJoin, w.study), api.Path(api.PathRoster, w.study), api.Path(api.PathConfirmations, w.study),
 		api.Path(api.PathStatus, w.study), api.Path(api.PathBundles, w.study),
-		api.Path(api.PathBundle, w.study, study.Hash{}), api.Path(api.PathBundles, w.study) + "/..%2f..%2fconcord.db",
+		api.Path(api.PathBundle, w.study, study.Hash{}), api.Path(api.PathUploads, w.study), api.UploadPath(w.study, strings.Repeat("0", 32)), api.Path(api.PathBundles, w.study) + "/..%2f..%2fconcord.db",
 	}
 	for _, path := range paths {
 		for _, method := range []string{"GET", "PUT", "POST", "DELETE", "PATCH", "HEAD"} {
@@ -596,12 +597,22 @@ func FuzzHandler(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add("PUT", api.Path(api.PathBundles, w.study), good)
+	for _, method := range []string{"POST", "HEAD", "PATCH", "DELETE", "GET", "OPTIONS"} {
+		f.Add(method, api.Path(api.PathUploads, w.study), good)
+		f.Add(method, api.UploadPath(w.study, strings.Repeat("0", 32)), good)
+	}
 	f.Fuzz(func(t *testing.T, method, path string, body []byte) {
 		req, err := http.NewRequest(method, "https://server/", bytes.NewReader(body))
 		if err != nil {
 			return
 		}
 		req.URL.Path, req.TLS = path, state
+		if strings.Contains(path, "/uploads") {
+			req.Header.Set(api.HeaderResumable, api.TusVersion)
+			req.Header.Set("Content-Type", api.PartMediaType)
+			req.Header.Set(api.HeaderLength, strconv.Itoa(len(body)))
+			req.Header.Set(api.HeaderOffset, strconv.Itoa(len(body)/2))
+		}
 		answer := httptest.NewRecorder()
 		w.handler.ServeHTTP(answer, req)
 		for _, problem := range w.seen.take() {

@@ -102,7 +102,11 @@ func (s *Server) patchUpload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	u, err := s.AppendUpload(r.Context(), hash, party, id, offset, newPart(w, r))
+	in := newPart(w, r)
+	u, err := s.AppendUpload(r.Context(), hash, party, id, offset, in)
+	if in.stopped() {
+		w.Header().Set("Connection", "close") // nothing more is read from it
+	}
 	if u.Size > 0 {
 		state(w, u)
 	}
@@ -212,6 +216,12 @@ func (p *part) extend() error {
 	// A connection that cannot take a deadline is a test's, in memory.
 	_ = p.c.SetReadDeadline(time.Now().Add(transferTimeout))
 	return nil
+}
+
+func (p *part) stopped() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stop
 }
 
 // Stop ends the read that is under way.
