@@ -160,6 +160,8 @@ func (s *Server) append(ctx context.Context, u *store.Upload, in Part) error {
 	// The client may be gone; what has come is kept all the same.
 	ctx = context.WithoutCancel(ctx)
 	next := ahead.Read(in, receiveBytes)
+	var beginning sync.WaitGroup
+	defer beginning.Wait()
 	ended := false
 	defer func() {
 		if !ended {
@@ -178,7 +180,8 @@ func (s *Server) append(ctx context.Context, u *store.Upload, in Part) error {
 		}
 		sum.Write(b)
 		if arrived += int64(len(b)); arrived-begun >= beginBytes {
-			durable.Begin(file, begun, arrived-begun)
+			from, n := begun, arrived-begun
+			beginning.Go(func() { durable.Begin(file, from, n) }) // it may have to wait for the disk
 			begun = arrived
 		}
 		ended = err != nil
