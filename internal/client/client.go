@@ -225,8 +225,59 @@ func refusal(resp *http.Response) error {
 }
 
 // exchange makes a request and returns the answer, whatever its status. The caller
-// closes its body.
+// closes its body. A server that says when to come again is obeyed, within bounds.
 func (c *Client) exchange(ctx context.Context, method, path string, header http.Header, body io.ReadSeeker, size int64) (*http.Response, error) {
+	start := int64(0)
+	if body != nil {
+		var err error
+		if start, err = body.Seek(0, io.SeekCurrent); err != nil {
+			return nil, err
+		}
+	}
+	for waited := time.Duration(0); ; {
+		resp, err := c.once(ctx, method, path, header, body, size)
+		if err != nil {
+			return nil, err
+		}
+		pause := retryAfter(resp)
+		if pause == 0 || waited+pause > maxWaited {
+			return resp, nil
+		}
+		resp.Body.Close()
+		c.notice("the server is busy; trying again in %v", pause)
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+		waited += pause
+		if body != nil {
+			if _, err := body.Seek(start, io.SeekStart); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// maxWaited is how long a request is put off at a server's word, all in all. Beyond
+// it a person should know.
+const maxWaited = 30 * time.Second
+
+// retryAfter is how long an answer asks to wait before the same request; 0 if it does
+// not, or in words that this program does not take.
+func retryAfter(resp *http.Response) time.Duration {
+	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable {
+		return 0
+	}
+	seconds, err := strconv.Atoi(resp.Header.Get(api.HeaderRetryAfter))
+	if err != nil || seconds < 1 || time.Duration(seconds) > maxWaited/time.Second {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// once makes one request.
+func (c *Client) once(ctx context.Context, method, path string, header http.Header, body io.ReadSeeker, size int64) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	wait := c.wait(cancel)
 	req, err := c.request(ctx, method, path, body, size, wait)
