@@ -10,6 +10,7 @@ import (
 
 	"concord/internal/cli"
 	"concord/internal/durable"
+	"concord/internal/server"
 	"concord/secret"
 	"concord/study"
 )
@@ -28,6 +29,10 @@ type config struct {
 	Listen string `json:"listen"`
 	// Web is the way by tls webpki, if it is offered.
 	Web *web `json:"web,omitempty"`
+	// Ops is host:port for the operator: metrics and health; empty for none.
+	Ops string `json:"ops,omitempty"`
+	// Limits bound what parties and addresses may take of the server.
+	Limits server.Limits `json:"limits,omitzero"`
 }
 
 func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
@@ -81,6 +86,9 @@ func (f *folder) config() (config, error) {
 	}
 	if cfg.Format != 1 {
 		return cfg, &study.FormatError{What: f.path("config.json"), Theirs: cfg.Format, Newest: 1}
+	}
+	if err := cfg.Limits.Check(); err != nil {
+		return cfg, fmt.Errorf("%s: %w", f.path("config.json"), err)
 	}
 	return cfg, nil
 }

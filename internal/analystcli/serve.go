@@ -3,7 +3,6 @@ package analystcli
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +13,7 @@ import (
 )
 
 func (p *program) serveCommand() *cobra.Command {
-	var listen string
+	var listen, ops, format string
 	var verbose bool
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -41,11 +40,13 @@ func (p *program) serveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			level := slog.LevelInfo
-			if verbose {
-				level = slog.LevelDebug
+			log, err := logger(p.err, format, verbose)
+			if err != nil {
+				return err
 			}
-			log := slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: level}))
+			if ops == "" {
+				ops = cfg.Ops
+			}
 			for _, f := range fronts {
 				mode := study.TLSPinned
 				if f.Web {
@@ -53,10 +54,16 @@ func (p *program) serveCommand() *cobra.Command {
 				}
 				log.Info("serving", "tls", mode, "address", f.Listener.Addr().String(), "fingerprint", id.Statement.Fingerprint().Short())
 			}
-			return server.New(id, st, log).ServeFronts(cmd.Context(), fronts...)
+			srv := server.New(id, st, log, server.WithLimits(cfg.Limits))
+			if ops == "" {
+				return srv.ServeFronts(cmd.Context(), fronts...)
+			}
+			return serveWithOps(cmd.Context(), srv, ops, log, fronts)
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "host:port to listen on, instead of the folder's setting")
+	cmd.Flags().StringVar(&ops, "ops", "", "also answer /metrics, /livez and /readyz on [HOST]:PORT, loopback unless a host is given (default: config.json's ops, or nowhere)")
+	cmd.Flags().StringVar(&format, "log-format", "text", "how the log is written: text or json")
 	cmd.Flags().BoolVar(&verbose, "verbose", false, "log every request")
 	return cmd
 }

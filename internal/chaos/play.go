@@ -305,6 +305,9 @@ func (p *play) serve(ctx context.Context) error {
 		args := []string{"--dir", filepath.Join(p.analyst.dir, analystDir), "serve"}
 		if p.trouble.between != nil {
 			args = append(args, "--verbose")
+			if err := raiseLimits(filepath.Join(p.analyst.dir, analystDir, "config.json")); err != nil {
+				return err
+			}
 		}
 		s, err := p.analyst.startLogged(p.logFile(), p.programs.Concordd, p.programs.Env, args...)
 		if err != nil {

@@ -98,7 +98,7 @@ func named(paths []string) string {
 
 // Disk compares the room on a folder's disk with what will be needed there.
 func Disk(r *Report, dir string, need int64, what string) {
-	free, err := room(dir)
+	free, err := durable.Room(dir)
 	switch {
 	case err != nil:
 		r.Warn("disk", fmt.Sprintf("the room in %s is not known: %v", dir, err), fmt.Sprintf("make sure that %s are free: %s", Bytes(need), what))

@@ -44,8 +44,22 @@ func refused(err error) error {
 	if errors.As(err, &h) {
 		hint = h.Hint()
 	}
-	return &problem{http.StatusUnprocessableEntity, api.CodeRefused, err.Error(), hint, nil}
+	p := &problem{http.StatusUnprocessableEntity, api.CodeRefused, err.Error(), hint, nil}
+	var content contentError
+	if errors.As(err, &content) {
+		return &private{p, content}
+	}
+	return p
 }
+
+// private is a problem whose words are not for the log.
+type private struct {
+	*problem
+	content contentError
+}
+
+// Unwrap gives both to those who look for them.
+func (p *private) Unwrap() []error { return []error{p.problem, p.content} }
 
 func notYet(format string, args ...any) error {
 	return &problem{http.StatusConflict, api.CodeNotYet, fmt.Sprintf(format, args...), "", nil}
@@ -60,6 +74,11 @@ func badRequest(format string, args ...any) error {
 func (s *Server) wrap(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		started := time.Now()
+		s.metrics.underWay.Inc()
+		defer s.metrics.underWay.Dec()
+		out, body := &measured{ResponseWriter: w}, count(r.Body)
+		w, r.Body = out, body
+		defer func() { s.metrics.answered(route(r), out, body, time.Since(started)) }()
 		// Handlers that read a body push this on while bytes come; for the others
 		// it ends a body that nobody reads.
 		_ = http.NewResponseController(w).SetReadDeadline(started.Add(transferTimeout))
@@ -71,15 +90,20 @@ func (s *Server) wrap(h handler) http.Handler {
 				}
 			}()
 			if err = checkVersion(w, r); err == nil {
+				err = s.before(r)
+			}
+			if err == nil {
 				err = h(w, r)
 			}
 		}()
-		log := s.log.With("method", r.Method, "path", r.URL.Path, "seconds", time.Since(started).Seconds())
+		log := s.requestLog(r, time.Since(started))
 		if err == nil {
 			log.Debug("answered")
 			return
 		}
+		err = s.after(r, err)
 		p := toProblem(err)
+		s.metrics.refusals.WithLabelValues(p.code).Inc()
 		var wait *later
 		if errors.As(err, &wait) {
 			w.Header().Set(api.HeaderRetryAfter, strconv.Itoa(wait.seconds()))
@@ -87,7 +111,7 @@ func (s *Server) wrap(h handler) http.Handler {
 		if p.cause != nil {
 			log.Error("internal error", "error", p.cause)
 		} else {
-			log.Info("refused", "code", p.code, "reason", p.message)
+			log.Info("refused", "code", p.code, "reason", reason(err, p))
 			s.refusals.add(r, p.code)
 		}
 		writeJSON(w, p.status, Explain(p), log)

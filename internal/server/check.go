@@ -91,7 +91,7 @@ func (s *Server) checkBundle(v *view, party *study.Statement, env *bundle.Envelo
 	err := s.checkContribution(v, env.Epoch, party, file, size, ciphertext)
 	var own *fs.PathError
 	if err != nil && !errors.As(err, &own) {
-		return refused(err)
+		return refused(contentError{err})
 	}
 	return err
 }

@@ -11,3 +11,6 @@ func Routes() []string {
 	new(Server).routes(func(pattern string, _ handler) { patterns = append(patterns, pattern) })
 	return patterns
 }
+
+// SetRoom replaces what says how much of the disk is free.
+func (s *Server) SetRoom(f func(dir string) (int64, error)) { s.guard.room = f }

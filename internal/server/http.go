@@ -20,12 +20,12 @@ import (
 // caller is the study that a request names, and the party whose key the
 // connection, or the request's signature, has proved.
 func (s *Server) caller(r *http.Request) (hash, party study.Hash, err error) {
-	return s.callerBy(r, s.memberByKey, s.signer)
+	return s.limited(s.callerBy(r, s.memberByKey, s.signer))
 }
 
 // callerOrLeft is caller for what a party may ask that has left the study.
 func (s *Server) callerOrLeft(r *http.Request) (hash, party study.Hash, err error) {
-	return s.callerBy(r, s.leftByKey, s.signerOrLeft)
+	return s.limited(s.callerBy(r, s.leftByKey, s.signerOrLeft))
 }
 
 func (s *Server) callerBy(r *http.Request, byKey func(context.Context, study.Hash, study.Hash) (*study.Statement, error),

@@ -31,6 +31,8 @@ func (s *Server) wakeJobs() {
 // start: a job is due exactly while contributions are complete and results are
 // not.
 func (s *Server) runJobs(ctx context.Context) {
+	s.working.Store(true)
+	defer s.working.Store(false)
 	if err := s.store.ClearProblems(ctx); err != nil { // a newer program may know better
 		s.log.Error("clear problems", "error", err)
 	}
@@ -105,15 +107,18 @@ func (s *Server) runJob(ctx context.Context, hash study.Hash) (err error) {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &untrainable):
-		s.log.Error("training failed", "study", hash.Short(), "error", err)
+		s.metrics.jobs.WithLabelValues("failed").Observe(time.Since(started).Seconds())
+		s.log.Error("training failed; concordd status says why", "study", hash.Short())
 		return s.store.SetProblem(ctx, hash, err.Error())
 	case errors.Is(err, store.ErrConflict):
 		s.log.Info("a result was made and not released: the roster changed meanwhile", "study", hash.Short())
 		s.wakeJobs()
 		return nil
 	case err != nil:
+		s.metrics.jobs.WithLabelValues("trouble").Observe(time.Since(started).Seconds())
 		return err
 	}
+	s.metrics.jobs.WithLabelValues("released").Observe(time.Since(started).Seconds())
 	s.log.Info("released", "study", hash.Short(), "round", due.round, "parties", len(due.parties), "seconds", time.Since(started).Seconds())
 	s.wakeJobs() // there may be more
 	return nil

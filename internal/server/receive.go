@@ -94,6 +94,9 @@ func (s *Server) judge(ctx context.Context, v *view, member *study.Statement, en
 	if errors.Is(err, store.ErrConflict) {
 		err = alreadyStored(b.Kind)
 	}
+	if known == nil && err == nil {
+		err = s.room(ctx, v, b, int64(len(env.Line()))+env.Size)
+	}
 	return b, known, err
 }
 

@@ -24,6 +24,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"concord/internal/api"
@@ -73,13 +74,16 @@ type Server struct {
 	around func(http.Handler) http.Handler
 
 	uploads uploads
+	guard   *guard
+	metrics *metrics
+	working atomic.Bool // runJobs runs
 	// checking bounds how many contributions are checked at once.
 	checking chan struct{}
 	wake     chan struct{} // something arrived: look whether a study is complete
 }
 
 // New makes a server on an open store, which stays the caller's to close.
-func New(id *study.Identity, st *store.Store, log *slog.Logger) *Server {
+func New(id *study.Identity, st *store.Store, log *slog.Logger, options ...Option) *Server {
 	s := &Server{
 		id:        id,
 		store:     st,
@@ -91,7 +95,11 @@ func New(id *study.Identity, st *store.Store, log *slog.Logger) *Server {
 		checking:  make(chan struct{}, maxChecking),
 		wake:      make(chan struct{}, 1),
 	}
+	s.guard, s.metrics = newGuard(Limits{}), newMetrics()
 	rand.Read(s.run[:])
+	for _, o := range options {
+		o(s)
+	}
 	return s
 }
 
@@ -126,6 +134,9 @@ func (s *Server) ServeFronts(ctx context.Context, fronts ...Front) error {
 		handler, config := s.Handler(), f.TLS
 		if f.Web {
 			handler = s.WebHandler(f.Prefix)
+			if f.TLS == nil {
+				handler = forwarded(handler)
+			}
 		} else {
 			var err error
 			if config, err = pinned.Server(s.id.TLSKey()); err != nil {
@@ -140,7 +151,8 @@ func (s *Server) ServeFronts(ctx context.Context, fronts ...Front) error {
 			TLSConfig:         config,
 			ReadHeaderTimeout: headerTimeout,
 			IdleTimeout:       idleTimeout,
-			MaxHeaderBytes:    16 << 10,
+			MaxHeaderBytes:    maxHeaderBytes,
+			HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 			ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		}
 	}
@@ -152,7 +164,7 @@ func (s *Server) ServeFronts(ctx context.Context, fronts ...Front) error {
 	for i, srv := range servers {
 		running.Go(func() {
 			defer cancel()
-			err := serveOne(srv, fronts[i].Listener)
+			err := serveOne(srv, s.listen(fronts[i].Listener))
 			if !errors.Is(err, http.ErrServerClosed) {
 				failed <- fmt.Errorf("server: %w", err)
 			}

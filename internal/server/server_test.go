@@ -39,6 +39,9 @@ type world struct {
 	handler  http.Handler
 	front    *server.Server
 	seen     *answered
+	server   *server.Server
+	log      slog.Handler
+	options  []server.Option
 	dir      string
 	address  string // of the pinned front
 	web      string // of the web front, plain HTTP
@@ -62,11 +65,16 @@ label: {name: y, levels: [no, yes], positive: yes}
 basis: {kind: svd, dim: 2}
 `
 
-func newWorld(t testing.TB) *world { return newWorldOf(t, yaml) }
+func newWorld(t testing.TB, options ...server.Option) *world { return newWorldOf(t, yaml, options...) }
 
-func newWorldOf(t testing.TB, yaml string) *world {
+func newWorldOf(t testing.TB, yaml string, options ...server.Option) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), analyst: identity(t, study.RoleAnalyst, "Analyst"), seen: new(answered)}
+	return newLoggedWorld(t, yaml, slog.DiscardHandler, options...)
+}
+
+func newLoggedWorld(t testing.TB, yaml string, log slog.Handler, options ...server.Option) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir(), analyst: identity(t, study.RoleAnalyst, "Analyst"), seen: new(answered), log: log, options: options}
 	var err error
 	if w.contract, err = study.ParseYAML([]byte(yaml)); err != nil {
 		t.Fatal(err)
@@ -112,7 +120,8 @@ func (w *world) serve(address string) {
 	w.address, w.web = ln.Addr().String(), webListener.Addr().String()
 	w.target = client.Target{Address: w.address}
 	ctx, cancel := context.WithCancel(context.Background())
-	srv := server.New(w.analyst, w.store, slog.New(slog.DiscardHandler))
+	srv := server.New(w.analyst, w.store, slog.New(w.log), w.options...)
+	w.server = srv
 	srv.SetAround(observe(w.t, w.seen))
 	w.handler, w.front = srv.Handler(), srv
 	done := make(chan error, 1)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"concord/internal/api"
+	"concord/internal/limit"
 	"concord/internal/signed"
 	"concord/study"
 )
@@ -40,7 +41,8 @@ func (s *Server) WebHandler(prefix string) http.Handler {
 		if err != nil {
 			p := toProblem(unsigned(err))
 			out.Header().Set(api.HeaderVersion, strconv.Itoa(api.Version))
-			s.log.Info("refused", "method", r.Method, "path", r.URL.Path, "code", p.code, "reason", p.message)
+			s.metrics.refusals.WithLabelValues(p.code).Inc()
+			s.log.Info("refused", "route", "signed", "address", limit.Address(r.RemoteAddr), "code", p.code, "reason", p.message)
 			writeJSON(out, p.status, Explain(p), s.log)
 			return
 		}

@@ -1,11 +1,11 @@
 //go:build linux || darwin
 
-package doctor
+package durable
 
 import "syscall"
 
-// room is how many bytes a user may still write in a folder.
-func room(dir string) (int64, error) {
+// Room is how many bytes a user may still write in a folder.
+func Room(dir string) (int64, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
 		return 0, err
