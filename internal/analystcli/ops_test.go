@@ -75,7 +75,9 @@ func TestServeWithOps(t *testing.T) {
 	log := new(lines)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan int, 1)
-	go func() { done <- run(ctx, log, "serve", "--listen", "127.0.0.1:0", "--ops", "0", "--log-format", "json") }()
+	go func() {
+		done <- run(ctx, log, "serve", "--listen", "127.0.0.1:0", "--ops", "0", "--log-format", "json")
+	}()
 	address := ""
 	for deadline := time.Now().Add(30 * time.Second); address == "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if m := regexp.MustCompile(`"answering the operator","address":"([^"]+)"`).FindStringSubmatch(log.String()); m != nil {
