@@ -153,3 +153,29 @@ func TestReadersCannotWrite(t *testing.T) {
 		t.Error("a reading connection can write")
 	}
 }
+
+// TestVersionGivenUp: a call that is given up, and a connection that is lost, do not
+// stop the count; what is read afterwards is not taken for what was before.
+func TestVersionGivenUp(t *testing.T) {
+	s, _ := openTemp(t)
+	before, err := s.Version(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Version(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	if again, err := s.Version(t.Context()); err != nil || again != before {
+		t.Errorf("after that: %d, %v; want %d", again, err, before)
+	}
+	s.versioned.Close()
+	after, err := s.Version(t.Context())
+	if err != nil || after == before {
+		t.Errorf("after the connection was lost: %d, %v; want another number than %d", after, err, before)
+	}
+	if again, err := s.Version(t.Context()); err != nil || again != after {
+		t.Errorf("and then: %d, %v; want %d", again, err, after)
+	}
+}

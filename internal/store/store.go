@@ -223,6 +223,7 @@ type Store struct {
 
 	versions  sync.Mutex
 	versioned *sql.Conn // asked for the database's version, see Version
+	renewed   int64     // how often that was replaced
 }
 
 // maxReaders bounds the connections that read at once, the one of Version
@@ -294,9 +295,26 @@ func (s *Store) Close() error {
 func (s *Store) Version(ctx context.Context) (int64, error) {
 	s.versions.Lock()
 	defer s.versions.Unlock()
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	// A query that is given up may cost the connection, and the number counts for one
+	// connection only: it is asked to the end, and a new connection begins a new count.
+	ctx = context.WithoutCancel(ctx)
 	var version int64
 	err := s.versioned.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version)
-	return version, err
+	if err != nil {
+		conn, again := s.db.Conn(ctx)
+		if again != nil {
+			return 0, errors.Join(err, again)
+		}
+		s.versioned.Close()
+		s.versioned, s.renewed = conn, s.renewed+1
+		if err := conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+			return 0, err
+		}
+	}
+	return s.renewed<<32 | version&(1<<32-1), nil
 }
 
 func (s *Store) migrate() error {
