@@ -127,7 +127,7 @@ func TestLogsCarryNoData(t *testing.T) {
 	for i := range 20 {
 		for j := range 2 {
 			v := x.At(i, j)
-			secrets = append(secrets, fmt.Sprint(v), fmt.Sprintf("%.4f", v))
+			secrets = append(secrets, fmt.Sprint(v), fmt.Sprintf("%.8f", v))
 		}
 	}
 	for _, s := range append(secrets, "haemoglobin", "creatinine", "leukocytes", "relapse", "vanished", "returned", "Zebrafish") {
