@@ -18,14 +18,11 @@ type Keys func(fingerprint study.Hash) ed25519.PublicKey
 
 // KeysOf looks keys up in identity statements.
 func KeysOf(statements ...*study.Statement) Keys {
-	return func(fingerprint study.Hash) ed25519.PublicKey {
-		for _, s := range statements {
-			if s.Fingerprint() == fingerprint {
-				return s.SigningKey
-			}
-		}
-		return nil
+	keys := make(map[study.Hash]ed25519.PublicKey, len(statements))
+	for _, s := range statements {
+		keys[s.Fingerprint()] = s.SigningKey
 	}
+	return func(fingerprint study.Hash) ed25519.PublicKey { return keys[fingerprint] }
 }
 
 // BrokenError says which line of a log breaks the chain, and how.
