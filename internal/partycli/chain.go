@@ -138,6 +138,8 @@ func (p *program) followAnswer(v *visit, answer api.Roster) error {
 	case answer.Number > known:
 		return cli.WithHint(fmt.Errorf("the analyst has made a new roster, number %d, before setup was complete; what was agreed under roster %d does not count any more", answer.Number, known),
 			"concord roster shows it when it is closed: compare its phrase with the other parties, then concord roster confirm")
+	case (answer.Number < known || !answer.Closed) && v.files:
+		return behind()
 	case answer.Number < known || !answer.Closed:
 		return cli.WithHint(fmt.Errorf("the server serves roster %d, people here confirmed roster %d: it was set back, or somebody has set it back", answer.Number, known),
 			"do not go on: tell the other parties and the analyst")
@@ -151,6 +153,9 @@ func (p *program) followAnswer(v *visit, answer api.Roster) error {
 			"do not go on: it shows different rosters to different parties; tell them, and the analyst")
 	}
 	for i, step := range v.chain.Steps() {
+		if i >= len(answer.Amendments) && v.files {
+			return behind()
+		}
 		if i >= len(answer.Amendments) {
 			return cli.WithHint(fmt.Errorf("the server serves roster %d; this site has followed to roster %d, epoch %s: it was set back, or somebody has set it back",
 				known+len(answer.Amendments), v.roster.Number, v.epoch.Short()), "do not go on: tell the other parties and the analyst")
@@ -177,6 +182,12 @@ func (p *program) followAnswer(v *visit, answer api.Roster) error {
 		p.tellStep(v, before, steps[len(steps)-1])
 	}
 	return v.finishRekey()
+}
+
+// behind is what a site that exchanges files says of a parcel that tells less than it
+// knows: it may have connected since the parcel was written, which is no cause for alarm.
+func behind() error {
+	return &cli.Waiting{For: "a newer parcel from the analyst (concord take FILE): what the last one tells is older than what this site knows"}
 }
 
 // contributed reports whether this site has sealed a contribution.

@@ -330,7 +330,12 @@ func (p *program) followTaken(v *visit, news *site.Taken) (*visit, error) {
 	if v.chain == nil || r == nil || !r.Closed || r.Number != v.chain.Root().Number {
 		return v, nil
 	}
-	if err := p.followAnswer(v, *r); err != nil {
+	err := p.followAnswer(v, *r)
+	var waiting *cli.Waiting
+	if errors.As(err, &waiting) {
+		return v, nil // it was written before this site heard more over the network
+	}
+	if err != nil {
 		return nil, err
 	}
 	request, err := v.site.Request()
