@@ -132,8 +132,10 @@ func (c *Client) Status(ctx context.Context) (api.Status, error) {
 	err := c.getJSON(ctx, api.Path(api.PathStatus, c.study), api.MaxMessageBytes, &answer)
 	answer.State = api.State(cli.Printable(string(answer.State)))
 	answer.Problem = cli.Printable(answer.Problem)
-	for i, name := range answer.WaitingFor {
-		answer.WaitingFor[i] = cli.Printable(name)
+	for _, names := range [][]string{answer.WaitingFor, answer.Asking, answer.Pending} {
+		for i, name := range names {
+			names[i] = cli.Printable(name)
+		}
 	}
 	return answer, err
 }

@@ -52,6 +52,10 @@ and sealed.
   concord send
   concord receive                      when everybody has sent
   concord predict new.csv
+  concord close                        when nobody else is to join: forget the anchor
+
+Later: rekey takes new keys, admit gives the anchor to a party that came after
+setup, withdraw leaves the study.
 
 concord doctor says what stands in the way to the server, and what helps.
 

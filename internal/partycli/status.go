@@ -58,6 +58,9 @@ func (p *program) status(ctx context.Context, asJSON bool) error {
 	} else {
 		p.printSince(v)
 		p.printf("%s: %s, %d of %d parties have joined\n", v.contract.Name, st.State, st.Present, st.Expected)
+		if len(st.Pending) > 0 {
+			p.printf("still to confirm who comes after setup: %s; concord roster shows it\n", strings.Join(st.Pending, "; "))
+		}
 		if st.Problem != "" {
 			p.printf("problem: %s\n", st.Problem)
 		}

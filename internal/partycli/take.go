@@ -255,8 +255,10 @@ func decoded[T any](c *parcel.Parcel, kind string, most int64) (*T, error) {
 func printable(st *api.Status) {
 	st.State = api.State(cli.Printable(string(st.State)))
 	st.Problem = cli.Printable(st.Problem)
-	for i, name := range st.WaitingFor {
-		st.WaitingFor[i] = cli.Printable(name)
+	for _, names := range [][]string{st.WaitingFor, st.Asking, st.Pending} {
+		for i, name := range names {
+			names[i] = cli.Printable(name)
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ const envelopeRoom = 4 << 20
 // maxUpload is the most bytes that a bundle under this contract can have.
 func maxUpload(c *study.Contract) int64 {
 	contribution := c.Expect.UpBytes + int64(c.MaxRows)*c.Expect.UpBytesPerRow
-	return max(contribution+contribution/64, api.AdmissionBytes(c, c.Parties)) + envelopeRoom
+	return max(contribution+contribution/64, api.AdmissionBytes(c, 2*c.Parties)) + envelopeRoom
 }
 
 // checkEnvelope judges a bundle by its line: signed by this party, for this

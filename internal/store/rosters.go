@@ -40,32 +40,22 @@ func (s *Store) Standing(ctx context.Context, hash study.Hash) (Standing, error)
 		return st, err
 	}
 	type row struct {
-		root, amendment []byte
-		pending         bool
+		amendment []byte
+		pending   bool
 	}
-	rows, err := query(ctx, s.db, "SELECT root, amendment, pending FROM rosters WHERE study = ? ORDER BY number", func(r *sql.Rows) (v row, err error) {
-		err = r.Scan(&v.root, &v.amendment, &v.pending)
+	rows, err := query(ctx, s.db, "SELECT amendment, pending FROM rosters WHERE study = ? ORDER BY number", func(r *sql.Rows) (v row, err error) {
+		err = r.Scan(&v.amendment, &v.pending)
 		return v, err
 	}, hash[:])
-	if err != nil {
+	if err != nil || len(rows) == 0 {
 		return st, err
 	}
-	for i, r := range rows {
-		if i == 0 {
-			var raw [][]byte
-			if err := json.Unmarshal(r.root, &raw); err != nil {
-				return st, fmt.Errorf("store: the roster of study %s is damaged: %w", hash.Short(), err)
-			}
-			for _, b := range raw {
-				print := study.HashOf(b)
-				statement, err := s.statement(print[:], b)
-				if err != nil {
-					return st, err
-				}
-				st.Root = append(st.Root, statement)
-			}
-			continue
-		}
+	if st.Root, err = s.root(ctx, hash, st.Number); errors.Is(err, sql.ErrNoRows) {
+		return st, nil // renewed in between: open again
+	} else if err != nil {
+		return st, err
+	}
+	for _, r := range rows[1:] {
 		a, err := study.DecodeAmendment(r.amendment)
 		if err != nil {
 			return st, err
@@ -77,6 +67,38 @@ func (s *Store) Standing(ctx context.Context, hash study.Hash) (Standing, error)
 		}
 	}
 	return st, nil
+}
+
+// rootKey names a closed roster, which does not change.
+type rootKey struct {
+	hash   study.Hash
+	number int
+}
+
+// root reads the parties of the roster that people confirm, once.
+func (s *Store) root(ctx context.Context, hash study.Hash, number int) ([]*study.Statement, error) {
+	if known, ok := s.roots.Load(rootKey{hash, number}); ok {
+		return known.([]*study.Statement), nil
+	}
+	var b []byte
+	if err := s.db.QueryRowContext(ctx, "SELECT root FROM rosters WHERE study = ? AND number = ?", hash[:], number).Scan(&b); err != nil {
+		return nil, err
+	}
+	var raw [][]byte
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return nil, fmt.Errorf("store: the roster of study %s is damaged: %w", hash.Short(), err)
+	}
+	var root []*study.Statement
+	for _, b := range raw {
+		print := study.HashOf(b)
+		statement, err := s.statement(print[:], b)
+		if err != nil {
+			return nil, err
+		}
+		root = append(root, statement)
+	}
+	s.roots.Store(rootKey{hash, number}, root)
+	return root, nil
 }
 
 // CloseRoster makes the parties that are in the roster that people confirm, if there
