@@ -73,6 +73,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 	root.SilenceUsage = true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Version = version()
+	root.AddCommand(versionCommand(root.Name()))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &UsageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 	})
