@@ -34,7 +34,7 @@ type Bundle struct {
 	Size    int64
 	Receipt []byte
 
-	// What follows is for PutBundle and PutBundles only. Acknowledge, if it is set,
+	// What follows is for PutBundle and PutRound only. Acknowledge, if it is set,
 	// makes the receipt from the audit head that counts the bundle. Line is the
 	// envelope's and Heads are those on it. Event is what the audit log shall say
 	// beyond what the bundle is.
@@ -102,24 +102,6 @@ func (s *Store) place(file study.Hash) (done func(err *error)) {
 			*err = errors.Join(*err, s.removeUnnamed(file))
 		}
 	}
-}
-
-// PutBundles stores several bundles, files[i] with bundles[i], all of them or
-// none.
-func (s *Store) PutBundles(ctx context.Context, bundles []Bundle, files []*os.File) error {
-	for i, b := range bundles {
-		if err := s.putFile(b, files[i]); err != nil {
-			return err
-		}
-	}
-	return s.change(ctx, func(tx *sql.Tx) error {
-		for _, b := range bundles {
-			if _, err := s.insert(tx, b); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // putFile makes an incoming file durable in its place. Without a row that names

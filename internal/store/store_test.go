@@ -176,9 +176,9 @@ func TestPutAtOnce(t *testing.T) {
 	}
 }
 
-// TestPutBundlesAllOrNone: when one of several bundles conflicts with a stored
+// TestPutRoundAllOrNone: when one of several bundles conflicts with a stored
 // one, none of the others is stored either.
-func TestPutBundlesAllOrNone(t *testing.T) {
+func TestPutRoundAllOrNone(t *testing.T) {
 	s := open(t, t.TempDir())
 	hash, err := s.AddStudy(t.Context(), []byte("contract"))
 	if err != nil {
@@ -202,13 +202,13 @@ func TestPutBundlesAllOrNone(t *testing.T) {
 		return bundles, files
 	}
 	first, files := results(1)
-	if err := s.PutBundles(t.Context(), first, files); err != nil {
+	if err := s.PutRound(t.Context(), hash, 0, &study.Round{Format: 1, Study: hash}, first, files); err != nil {
 		t.Fatal(err)
 	}
 	other, files := results(2)
 	other[1].Slot = first[1].Slot // a different bundle for a taken place
-	if err := s.PutBundles(t.Context(), other, files); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("PutBundles = %v, want ErrConflict", err)
+	if err := s.PutRound(t.Context(), hash, 0, &study.Round{Format: 1, Study: hash, Round: 1}, other, files); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("PutRound = %v, want ErrConflict", err)
 	}
 	stored, err := s.Bundles(t.Context(), hash, study.Hash{1}, study.Hash{9})
 	if err != nil || len(stored) != 2 {
