@@ -97,7 +97,7 @@ func (p *program) auditor() (*study.Identity, error) {
 		return nil, err
 	}
 	if id.Statement.Role != study.RoleAuditor {
-		return nil, cli.WithHint(fmt.Errorf("the folder %s is that of a %s, not an auditor's", p.dir, id.Statement.Role), "name the auditor's folder with --dir")
+		return nil, cli.WithHint(fmt.Errorf("the keys in %s have the role %s; a replay needs an auditor's", p.dir, id.Statement.Role), "name the auditor's folder with --dir")
 	}
 	return id, nil
 }

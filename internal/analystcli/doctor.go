@@ -98,7 +98,7 @@ func (p *program) examineStudies(ctx context.Context, r *doctor.Report, st *stor
 			r.Warn("study", fmt.Sprintf("%s could not be trained: %s", c.Name, s.Problem), "correct the cause; serve tries again when it starts")
 		}
 	}
-	r.OK("database", "whole, %d studies", len(studies))
+	r.OK("database", "whole; studies: %d", len(studies))
 	doctor.Disk(r, p.dir, need+1<<20, "what the parties of all studies may send at most, and results")
 }
 

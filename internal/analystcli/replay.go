@@ -72,7 +72,7 @@ func (p *program) replay(ctx context.Context, path, analyst string, tolerance fl
 		return cli.WithHint(fmt.Errorf("%s: %w", path, err), "name the auditor's folder with --dir; compare the fingerprint in auditor.json with the contract's")
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return cli.WithHint(fmt.Errorf("%s: %w", path, err), "copy the file again, or ask the analyst for another export")
 	}
 	if !strings.HasPrefix(d.Index.Analyst.String(), analyst) {
 		return fmt.Errorf("%s is by the analyst %s, not by %s", path, d.Index.Analyst, analyst)

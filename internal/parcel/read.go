@@ -262,7 +262,7 @@ func (p *Parcel) Unknown() (kinds []string) {
 	seen := map[string]bool{}
 	for _, it := range p.Items {
 		switch it.Kind {
-		case KindStatement, KindProof, KindContract, KindRoster, KindStatus, KindConfirmation, KindReceipt, KindBundle, KindAmendment, KindLeft, KindHolds:
+		case KindStatement, KindProof, KindContract, KindRoster, KindStatus, KindConfirmation, KindReceipt, KindBundle, KindWitness, KindAmendment, KindLeft, KindHolds:
 		default:
 			if !seen[it.Kind] {
 				kinds = append(kinds, it.Kind)

@@ -84,7 +84,8 @@ func (p *program) admit(ctx context.Context, name, keyFile string) error {
 	}
 	n, err := v.sendOutbox(ctx, c, bundle.KindAdmission)
 	if errors.Is(err, post.ErrLater) {
-		p.printf("sealed the anchor to %q, %d bytes, for the next parcel\nnext: %s\n", newcomer.Name, n, giveNext)
+		p.printf("sealed the anchor to %q, %d bytes, for the next parcel\n", newcomer.Name, n)
+		p.printGiveNext()
 		return nil
 	}
 	if err != nil {

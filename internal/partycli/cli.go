@@ -106,11 +106,10 @@ type visit struct {
 func (p *program) site() (*site.Site, error) {
 	s, err := site.Open(p.dir)
 	if errors.Is(err, site.ErrNoSite) {
-		hint := "run concord join INVITE --name NAME first, or name the folder with --dir"
 		if j, _ := (&site.Site{Dir: p.dir}).Joining(); j != nil {
-			hint = "this site has asked to join by a file: concord take the file that the analyst gives back"
+			return nil, &cli.Waiting{For: "the analyst's answer: this site has asked to join by a file (concord take the one that comes back)"}
 		}
-		err = cli.WithHint(err, hint)
+		err = cli.WithHint(err, "run concord join INVITE --name NAME first, or name the folder with --dir")
 	}
 	return s, err
 }

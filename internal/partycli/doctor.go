@@ -81,6 +81,11 @@ func (p *program) examineInvite(ctx context.Context, r *doctor.Report, line, tru
 // examineSite looks at everything.
 func (p *program) examineSite(ctx context.Context, r *doctor.Report) {
 	s, err := p.site()
+	var waiting *cli.Waiting
+	if errors.As(err, &waiting) {
+		r.Warn("site", waiting.Error(), "bring the parcel that join wrote to the analyst; concord give FILE writes it again")
+		return
+	}
 	if err != nil {
 		r.Err("site", err, "")
 		return

@@ -211,7 +211,15 @@ func (v *visit) toSay() (items []parcel.Source, what []string, err error) {
 		return items, what, err
 	}
 	// The last item: after it the analyst knows this site by other keys, or not at all.
-	return append(items, parcel.FromBytes(parcel.KindAmendment, request.Encode())), append(what, "the "+request.Kind+" of this site, signed"), nil
+	return append(items, parcel.FromBytes(parcel.KindAmendment, request.Encode())), append(what, asked(request.Kind)+", signed"), nil
+}
+
+// asked names an amendment that a site asks for.
+func asked(kind string) string {
+	if kind == study.AmendRekey {
+		return "this site's new keys"
+	}
+	return "this site's withdrawal"
 }
 
 // sealShare puts the approved share of the anchor into the outbox, once.

@@ -132,7 +132,7 @@ func (p *program) confirmAdd(ctx context.Context, v *visit, c post.Post, a *addi
 	}
 	p.printf("confirmed: %q takes part, with the anchor that this site has\n", a.statement.Name)
 	if v.files {
-		p.printf("next: %s\n", giveNext)
+		p.printGiveNext()
 		return nil
 	}
 	p.printf("next: when all have confirmed, one member runs concord admit %q\n", a.statement.Name)
@@ -228,7 +228,7 @@ func (p *program) confirmOwn(ctx context.Context, v *visit, c post.Post, answer 
 	}
 	p.printf("confirmed: every name, and the contract\n")
 	if v.files {
-		p.printf("next: %s\n", giveNext)
+		p.printGiveNext()
 		return nil
 	}
 	p.printf("next: concord sync, when the members have confirmed this site\n")

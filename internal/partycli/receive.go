@@ -185,7 +185,7 @@ func (p *program) accept(ctx context.Context, v *visit, r *bundle.Reader) error 
 	if err := v.keep(r.Manifest.Round, model, metrics); err != nil {
 		return err
 	}
-	p.printf("received a model that %d rows of %d parties trained\n", outcome.Rows, len(v.roster.Parties()))
+	p.printf("received a model that %d rows%s trained\n", outcome.Rows, v.trainers(r))
 	p.printOutcome(outcome)
 	p.printf("this site's model is %s; keep it here: it holds the secret basis\nnext: concord predict new.csv\n", v.site.Path(site.ModelFile))
 	return nil
@@ -245,7 +245,7 @@ func (p *program) learn(ctx context.Context, v *visit, r *bundle.Reader) error {
 	if err := v.keep(r.Manifest.Round, model, metrics); err != nil {
 		return err
 	}
-	p.printf("received %s answers for the anchor's %d rows, of a model that %d rows of %d parties trained\n", c.Answers, c.Anchor.Rows, outcome.Rows, len(v.roster.Parties()))
+	p.printf("received %s answers for the anchor's %d rows, of a model that %d rows%s trained\n", c.Answers, c.Anchor.Rows, outcome.Rows, v.trainers(r))
 	p.printOutcome(outcome)
 	if !fit.Good() {
 		p.printf("  note: the fit of this site's own model ended with status %s after %d iterations\n", fit.Status, fit.Iterations)
@@ -303,6 +303,31 @@ func (p *program) checkRound(v *visit, r *bundle.Reader, round int) error {
 		p.printf("delete that file when nothing needs it any more\n")
 	}
 	return err
+}
+
+// trainers says of how many parties the rows are that trained a result's model. The record
+// of a later round counts them; the first result has none, and where the roster has grown or
+// shrunk since setup this site cannot tell, and says nothing.
+func (v *visit) trainers(r *bundle.Reader) string {
+	n := len(v.roster.Parties())
+	if r.Manifest.Round > 0 {
+		raw, err := r.Bytes(study.MemberRound, study.MaxRoundBytes)
+		if err != nil {
+			return ""
+		}
+		record, err := study.DecodeRound(raw)
+		if err != nil {
+			return ""
+		}
+		n = len(record.Parties)
+	} else {
+		for _, step := range v.chain.Steps() {
+			if step.Amendment.Kind != study.AmendRekey {
+				return ""
+			}
+		}
+	}
+	return fmt.Sprintf(" of %d parties", n)
 }
 
 func readOutcome(r *bundle.Reader) ([]byte, *study.Outcome, error) {

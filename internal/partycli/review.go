@@ -213,7 +213,7 @@ func (p *program) approve(digits string, opt approveOptions) error {
 		p.printf("type yes to approve that these files leave: ")
 		answer, _ := p.in.ReadString('\n')
 		if strings.ToLower(strings.TrimSpace(answer)) != "yes" {
-			return fmt.Errorf("not approved; nothing has left")
+			return cli.WithHint(errors.New("not approved; nothing has left"), "run the command again and type yes, or give the first 12 digits of the manifest")
 		}
 	}
 	if err := v.approveDraft(bundle.KindContribution, m, key, by); err != nil {

@@ -99,7 +99,11 @@ func (p *program) printConfirmed(v *visit) {
 	p.printRoster(v, v.roster)
 	p.printf("phrase: %s\n", strings.Join(study.Phrase(v.chain.Setup()), " "))
 	if n := len(v.chain.Steps()); n > 0 {
-		p.printf("confirmed here as roster %d; %d signed amendments since lead to this one, roster %d\n", v.chain.Root().Number, n, v.roster.Number)
+		lead := "1 signed amendment since leads"
+		if n > 1 {
+			lead = fmt.Sprintf("%d signed amendments since lead", n)
+		}
+		p.printf("confirmed here as roster %d; %s to this one, roster %d\n", v.chain.Root().Number, lead, v.roster.Number)
 	} else {
 		p.printf("confirmed here\n")
 	}
@@ -246,7 +250,7 @@ func (p *program) confirmRoster(ctx context.Context, typed, keyFile string) erro
 	}
 	p.printf("confirmed: every name, the contract, and what setup sends (32 random bytes, sealed to the other %d parties)\n", len(v.others()))
 	if v.files {
-		p.printf("next: %s\n", giveNext)
+		p.printGiveNext()
 	} else {
 		p.printf("next: concord sync\n")
 	}

@@ -72,9 +72,7 @@ func (p *program) sendContribution(ctx context.Context, v *visit, c post.Post) e
 	n, err := v.sendOutbox(ctx, c, bundle.KindContribution)
 	if errors.Is(err, post.ErrLater) {
 		p.printf("sealed %d bytes to the analyst, for the next parcel\n", n)
-		if !p.files {
-			p.printf("next: %s\n", giveNext)
-		}
+		p.printGiveNext()
 		return nil
 	}
 	if err != nil {

@@ -31,6 +31,10 @@ func (p *program) status(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	if v.site.Has(site.WithdrawnFile) && !asJSON { // the server has no answer for who has left
+		p.printf("%s: this site has withdrawn; concord withdraw says again what was deleted and what remains\n", v.contract.Name)
+		return nil
+	}
 	c, err := v.dial()
 	if err != nil {
 		return err
@@ -149,6 +153,14 @@ func (v *visit) newerModel(st api.Status) bool {
 
 // giveNext is what comes next for a site that exchanges files and has something to say.
 const giveNext = "concord give FILE, bring it to the analyst, then concord take what comes back"
+
+// printGiveNext says what comes next after a command of a site that exchanges files, unless
+// --to has the command write its parcel itself.
+func (p *program) printGiveNext() {
+	if !p.files {
+		p.printf("next: %s\n", giveNext)
+	}
+}
 
 // waitsForParcel reports whether the sealed bundle of one kind goes with the next
 // parcel, or went with one to which no answer has come.

@@ -80,6 +80,9 @@ func (s *Server) Remove(ctx context.Context, hash, party study.Hash, reason stri
 	if err != nil {
 		return err
 	}
+	if m := v.left[party]; m != nil {
+		return refused(fmt.Errorf("%q has left already; what it sent is deleted", m.Name))
+	}
 	if v.people[party] == nil {
 		return store.ErrNotFound
 	}
