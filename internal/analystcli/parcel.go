@@ -251,13 +251,14 @@ func mayReplace(path string) error {
 
 // atWork runs f with a server on the folder, beside concordd serve or without it.
 func (p *program) atWork(f func(*server.Server) error) error {
-	_, id, _, st, err := p.open()
+	_, id, cfg, st, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer st.Close()
 	p.store = st
-	return f(server.New(id, st, slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: slog.LevelWarn}))))
+	log := slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return f(server.New(id, st, log, server.WithLimits(cfg.Limits))) // what comes by file has the same bounds
 }
 
 // undisturbed runs f, which brings files into the store, while nobody sweeps it.
