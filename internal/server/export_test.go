@@ -14,3 +14,6 @@ func Routes() []string {
 
 // SetRoom replaces what says how much of the disk is free.
 func (s *Server) SetRoom(f func(dir string) (int64, error)) { s.guard.room = f }
+
+// Taking are the bytes of bundles that are coming in as one stream.
+func (s *Server) Taking() int64 { return s.guard.taking.Load() }

@@ -113,9 +113,10 @@ func WithLimits(l Limits) Option { return func(s *Server) { s.guard = newGuard(l
 type guard struct {
 	Limits
 	keys, addresses, wrong *limit.Keyed
-	// coming is what bundles that are coming in as one stream will take of the disk.
-	coming atomic.Int64
-	room   func(dir string) (int64, error)
+	// taking are the bytes of the bundles that are coming in as one stream, coming those
+	// of them that have still to come.
+	taking, coming atomic.Int64
+	room           func(dir string) (int64, error)
 }
 
 func newGuard(l Limits) *guard {
@@ -195,7 +196,7 @@ func (s *Server) room(ctx context.Context, v *view, b store.Bundle, size int64) 
 	if most == 0 {
 		most = 4 * maxUpload(v.contract)
 	}
-	used, err := s.store.Usage(ctx, b)
+	used, err := s.store.Usage(ctx, b, v.names(b.Sender))
 	if err != nil {
 		return err
 	}
@@ -206,7 +207,7 @@ func (s *Server) room(ctx context.Context, v *view, b store.Bundle, size int64) 
 	case used.Bytes+size > most:
 		return &problem{http.StatusForbidden, api.CodeQuota,
 			fmt.Sprintf("with these %d bytes the party would have %d in this study, it may have %d", size, used.Bytes+size, most), "ask the analyst", nil}
-	case s.guard.StoreBytes > 0 && used.All+size > s.guard.StoreBytes:
+	case s.guard.StoreBytes > 0 && used.All+s.guard.taking.Load()+size > s.guard.StoreBytes:
 		return full(fmt.Errorf("%d bytes are stored, limits.store_bytes is %d", used.All, s.guard.StoreBytes))
 	}
 	free, err := s.guard.room(s.store.Dir())

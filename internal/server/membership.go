@@ -114,10 +114,11 @@ func (s *Server) WithdrawOnPaper(ctx context.Context, hash, party study.Hash, re
 	if v.left[party] == nil && !v.setupDone() {
 		return nil, notYet("nothing of %q is here before setup is complete; concordd remove takes it out of the roster", v.people[party].Name)
 	}
-	if _, err := s.depart(ctx, v, study.AmendWithdraw, party, reason); err != nil {
+	a, err := s.depart(ctx, v, study.AmendWithdraw, party, reason)
+	if err != nil {
 		return nil, err
 	}
-	raw, err := s.store.WithdrawalReceipt(ctx, hash, party)
+	raw, err := s.store.WithdrawalReceipt(ctx, hash, a.Party)
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +129,9 @@ func (s *Server) WithdrawOnPaper(ctx context.Context, hash, party study.Hash, re
 // left.
 func (s *Server) depart(ctx context.Context, v *view, kind string, party study.Hash, reason string) (*study.Amendment, error) {
 	for _, step := range v.chain.Steps() {
-		if step.Amendment.Party == party && v.left[party] != nil {
-			return step.Amendment, nil
+		// (A party that left may be named by keys that it had replaced before.)
+		if a := step.Amendment; v.left[party] != nil && v.chain.Same(a.Party, party) && (a.Kind == study.AmendWithdraw || a.Kind == study.AmendRemove) {
+			return a, nil
 		}
 	}
 	a, err := v.chain.Propose(kind, party, nil, reason)
@@ -139,6 +141,10 @@ func (s *Server) depart(ctx context.Context, v *view, kind string, party study.H
 	a.Sign(s.id)
 	return a, s.leave(ctx, v, a)
 }
+
+// maxRekeys is how often a party may take new keys in one study. Everybody reads and
+// checks every one of them from then on, and nobody but the party has to agree to it.
+const maxRekeys = 32
 
 // Amend takes an amendment that a party has signed, a re-key or its withdrawal, signs it
 // and makes it count. The same again gives the same answer.
@@ -176,6 +182,9 @@ func (s *Server) Amend(ctx context.Context, hash, party study.Hash, raw []byte) 
 	}
 	if !v.confirmed(party) {
 		return nil, notYet("this party has not confirmed the roster; the analyst can take it out of it")
+	}
+	if n := len(v.names(party)) - 1; a.Kind == study.AmendRekey && n >= maxRekeys {
+		return nil, &problem{http.StatusForbidden, api.CodeQuota, fmt.Sprintf("this party has had new keys %d times in this study, as often as it may", n), "ask the analyst", nil}
 	}
 	a.Sign(s.id)
 	if a.Kind == study.AmendWithdraw {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"concord/bundle"
@@ -43,6 +44,13 @@ func (s *Server) TakeBundle(ctx context.Context, hash, party study.Hash, r io.Re
 	if known != nil || err != nil {
 		return known, err
 	}
+	// What is still to come of it, others have to leave free.
+	whole := int64(len(line)) + env.Size
+	s.guard.taking.Add(whole)
+	defer s.guard.taking.Add(-whole)
+	rest := &claim{Reader: io.LimitReader(body, env.Size+1), coming: &s.guard.coming, left: whole} // one byte too many is seen
+	s.guard.coming.Add(whole)
+	defer rest.end()
 	file, err := s.store.Incoming()
 	if err != nil {
 		return nil, err
@@ -52,11 +60,28 @@ func (s *Server) TakeBundle(ctx context.Context, hash, party study.Hash, r io.Re
 		os.Remove(file.Name()) // gone already if the store took it
 	}()
 	sum := sha256.New()
-	if b.Size, err = receive(file, sum, line, body); err != nil {
+	if b.Size, err = receive(file, sum, line, rest); err != nil {
 		return nil, err
 	}
 	return s.keep(ctx, v, member, env, b, file, study.Hash(sum.Sum(nil)))
 }
+
+// claim counts what is still to come of a bundle down while it comes.
+type claim struct {
+	io.Reader
+	coming *atomic.Int64
+	left   int64
+}
+
+func (c *claim) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	came := min(int64(n), c.left)
+	c.left -= came
+	c.coming.Add(-came)
+	return n, err
+}
+
+func (c *claim) end() { c.coming.Add(-c.left) }
 
 // sender loads a study for a party that sends a bundle, which it may when it has
 // confirmed the roster.

@@ -16,6 +16,7 @@ import (
 	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/internal/npy"
+	"concord/internal/store"
 	"concord/linalg"
 	"concord/study"
 )
@@ -26,8 +27,6 @@ const (
 	modelFile   = "h.onnx"
 	outcomeFile = "metrics.json"
 )
-
-func changeFile(party study.Hash) string { return "G-" + party.String() + ".npy" }
 
 // job is a model that is to be made, or given to a party that has come.
 type job struct {
@@ -127,7 +126,7 @@ func (s *Server) do(ctx context.Context, v *view, due *job) error {
 	record.Target = study.HashOf(encoded(made.Target))
 	err = s.store.PutModel(v.hash, due.round, func(dir string) error {
 		for i, p := range record.Parties {
-			if err := writeMatrix(filepath.Join(dir, changeFile(p.Party)), made.G[i]); err != nil {
+			if err := writeMatrix(filepath.Join(dir, store.ChangeFile(p.Party)), made.G[i]); err != nil {
 				return err
 			}
 		}
@@ -178,7 +177,7 @@ func (s *Server) doLate(ctx context.Context, v *view, due *job) error {
 			return err
 		}
 		p := v.roundParty(party, g)
-		if err := writeMatrix(s.store.ModelPath(v.hash, due.round, changeFile(p.Party)), g); err != nil {
+		if err := writeMatrix(s.store.ModelPath(v.hash, due.round, store.ChangeFile(p.Party)), g); err != nil {
 			return err
 		}
 		results[i], record.Late = members, append(record.Late, p)
@@ -212,7 +211,16 @@ func (s *Server) changeOf(v *view, base *study.Round, party *study.Statement, pa
 	origin := v.chain.Origin(party.Fingerprint())
 	if base.Has(origin) || slices.ContainsFunc(base.Late, func(p study.RoundParty) bool { return p.Party == origin }) {
 		l := v.contract.Basis.Dim
-		return readMatrix(s.store.ModelPath(v.hash, base.Round, changeFile(origin)), l, l)
+		path := s.store.ModelPath(v.hash, base.Round, store.ChangeFile(origin))
+		g, err := readMatrix(path, l, l)
+		if err != nil {
+			return nil, err
+		}
+		is := study.HashOf(encoded(g))
+		if !slices.ContainsFunc(slices.Concat(base.Parties, base.Late), func(p study.RoundParty) bool { return p.Party == origin && p.G == is }) {
+			return nil, fmt.Errorf("%s was changed on the disk: the record of round %d has another hash", path, base.Round)
+		}
+		return g, nil
 	}
 	if err := s.sameAnchor(v, base, part); err != nil {
 		return nil, err

@@ -131,8 +131,8 @@ func (s *Store) move(from, to string) error {
 // receipt. If the same one came at the same time, that one's receipt is returned; a
 // different one is ErrConflict.
 func (s *Store) insert(tx *sql.Tx, b Bundle) (receipt []byte, err error) {
-	if state, err := memberState(tx, b.Study, b.Sender); err == nil && state == memberOut {
-		return nil, conflict("this party has left the study; nothing of it is kept")
+	if err := stays(tx, b.Study, b.Sender); err != nil {
+		return nil, err
 	}
 	res, err := tx.Exec(`INSERT INTO bundles (study, epoch, sender, kind, round, slot, manifest, file, size, receipt)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -157,6 +157,14 @@ func (s *Store) insert(tx *sql.Tx, b Bundle) (receipt []byte, err error) {
 		return nil, err
 	}
 	return s.noteBundle(tx, b)
+}
+
+// stays refuses what a party sent that has left meanwhile, after setup or before.
+func stays(tx *sql.Tx, hash, sender study.Hash) error {
+	if state, err := memberState(tx, hash, sender); err == nil && (state == memberOut || state == memberAway) {
+		return conflict("this party has left the study; nothing of it is kept")
+	}
+	return nil
 }
 
 // noteBundle enters a new bundle in the audit log and stores its receipt, which has

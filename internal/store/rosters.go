@@ -278,6 +278,10 @@ func (s *Store) Amend(ctx context.Context, hash study.Hash, a Amending) error {
 			if err := setState(tx, hash, am.Party, memberOld); err != nil {
 				return err
 			}
+			// Nobody can go on with what the old keys began to upload.
+			if uploads, err = query(ctx, tx, "DELETE FROM uploads WHERE study = ? AND sender = ? RETURNING id", scanUploadID, hash[:], am.Party[:]); err != nil {
+				return err
+			}
 			_, err = tx.Exec("INSERT INTO members (study, fingerprint, statement, state) VALUES (?, ?, ?, ?)", hash[:], next[:], am.Statement, memberIn)
 		case study.AmendAdd:
 			event.Kind, event.Note = audit.Admitted, "by the analyst; the members confirm"

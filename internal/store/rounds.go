@@ -65,6 +65,9 @@ func (s *Store) PutRound(ctx context.Context, hash study.Hash, roster int, recor
 		for _, b := range bundles {
 			err = errors.Join(err, ignoreMissing(s.removeUnnamed(b.File)))
 		}
+		if errors.Is(err, ErrConflict) { // what this was made of is deleted, perhaps
+			err = errors.Join(err, s.removeUnrecorded(hash, record.Round), s.sweepModels())
+		}
 	}
 	return err
 }
@@ -89,6 +92,10 @@ func (s *Store) PutModel(hash study.Hash, round int, fill func(dir string) error
 	return durable.PutDir(filepath.Join(folder, strconv.Itoa(round)), 0o700, fill)
 }
 
+// ChangeFile names the file of a model with the change of basis of a party, which has
+// the first of its fingerprints.
+func ChangeFile(party study.Hash) string { return "G-" + party.String() + ".npy" }
+
 // ModelPath is the path of a file of a model.
 func (s *Store) ModelPath(hash study.Hash, round int, name string) string {
 	return filepath.Join(s.modelDir(hash), strconv.Itoa(round), name)
@@ -98,7 +105,8 @@ func (s *Store) modelDir(hash study.Hash) string {
 	return filepath.Join(filepath.Dir(s.blobs), "models", hash.String())
 }
 
-// sweepModels removes the models into which rows of a party went that has left.
+// sweepModels removes the models into which rows of a party went that has left, and the
+// changes of basis of parties that have left from the others.
 func (s *Store) sweepModels() error {
 	type gone struct {
 		hash  study.Hash
@@ -118,5 +126,58 @@ func (s *Store) sweepModels() error {
 			return fmt.Errorf("store: a model of a party that has left: %w", err)
 		}
 	}
+	changes, err := query(context.Background(), s.db, "SELECT study, fingerprint FROM members WHERE state = ?", func(row *sql.Rows) (pattern string, err error) {
+		var hash, party []byte
+		if err = row.Scan(&hash, &party); err == nil {
+			pattern = filepath.Join("models", study.Hash(hash).String(), "*", ChangeFile(study.Hash(party)))
+		}
+		return pattern, err
+	}, memberOut)
+	if err != nil {
+		return err
+	}
+	dir := os.DirFS(filepath.Dir(s.blobs))
+	for _, pattern := range changes {
+		files, err := fs.Glob(dir, filepath.ToSlash(pattern))
+		if err != nil {
+			return err
+		}
+		for _, name := range files {
+			if err := os.Remove(filepath.Join(filepath.Dir(s.blobs), filepath.FromSlash(name))); err != nil {
+				return fmt.Errorf("store: the change of basis of a party that has left: %w", err)
+			}
+		}
+	}
 	return nil
+}
+
+// sweepUnrecorded removes the folders of models that were made and never released: what
+// they were made of may have been deleted meanwhile.
+func (s *Store) sweepUnrecorded() error {
+	folders, err := filepath.Glob(filepath.Join(filepath.Dir(s.blobs), "models", "*", "*"))
+	if err != nil {
+		return err
+	}
+	for _, folder := range folders {
+		hash, err := study.ParseHash(filepath.Base(filepath.Dir(folder)))
+		if err != nil {
+			continue // not one of ours
+		}
+		round, err := strconv.Atoi(filepath.Base(folder))
+		if err != nil {
+			continue // durable's, which it sweeps itself
+		}
+		if err := s.removeUnrecorded(hash, round); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) removeUnrecorded(hash study.Hash, round int) error {
+	var n int
+	if err := s.db.QueryRow("SELECT count(*) FROM rounds WHERE study = ? AND round = ?", hash[:], round).Scan(&n); err != nil || n > 0 {
+		return err
+	}
+	return os.RemoveAll(filepath.Join(s.modelDir(hash), strconv.Itoa(round)))
 }

@@ -345,7 +345,7 @@ func (s *Store) migrate() error {
 // names; uploads that have not expired stay. Nothing may be arriving at the same
 // time.
 func (s *Store) Sweep() error {
-	if err := s.sweepModels(); err != nil {
+	if err := errors.Join(s.sweepModels(), s.sweepUnrecorded()); err != nil {
 		return err
 	}
 	if err := durable.Sweep(s.blobs); err != nil {

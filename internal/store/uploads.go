@@ -79,6 +79,9 @@ func (s *Store) BeginUpload(ctx context.Context, u Upload) (Upload, error) {
 	// Uploads are not noted: what counts is the bundle that comes of one.
 	err = s.change(ctx, func(tx *sql.Tx) error {
 		before = nil
+		if err := stays(tx, u.Study, u.Sender); err != nil {
+			return err
+		}
 		err := tx.QueryRow("SELECT id FROM uploads WHERE study = ? AND epoch = ? AND sender = ? AND kind = ? AND round = ?",
 			u.Study[:], u.Epoch[:], u.Sender[:], u.Kind, u.Round).Scan(&before)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {

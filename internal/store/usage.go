@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"os"
+
+	"concord/study"
 )
 
 // Usage is what a party, and all together, take of the store. Uploads count whole
@@ -17,21 +20,26 @@ type Usage struct {
 	All, Coming int64
 }
 
-// Usage says what the sender of a bundle takes of the store in its study. What is
-// stored or coming in the bundle's own place does not count.
-func (s *Store) Usage(ctx context.Context, b Bundle) (u Usage, err error) {
-	var bytes sql.NullInt64
-	err = s.db.QueryRowContext(ctx, `SELECT count(*), sum(size) FROM (
-		SELECT size FROM bundles WHERE study = ?1 AND sender = ?2 AND NOT (epoch = ?3 AND kind = ?4 AND round = ?5)
-		UNION ALL SELECT size FROM uploads WHERE study = ?1 AND sender = ?2 AND NOT (epoch = ?3 AND kind = ?4 AND round = ?5))`,
-		b.Study[:], b.Sender[:], b.Epoch[:], b.Kind, b.Round).Scan(&u.Bundles, &bytes)
+// Usage says what the sender of a bundle takes of the store in its study; names are all
+// fingerprints that it has had. What is stored or coming in the bundle's own place does
+// not count.
+func (s *Store) Usage(ctx context.Context, b Bundle, names []study.Hash) (u Usage, err error) {
+	raw, err := json.Marshal(names)
 	if err != nil {
 		return u, err
 	}
-	u.Bytes = bytes.Int64
+	own := "sender IN (SELECT unhex(value) FROM json_each(?2))"
+	place := own + " AND epoch = ?3 AND kind = ?4 AND round = ?5"
+	err = s.db.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(size), 0) FROM (
+		SELECT size FROM bundles WHERE study = ?1 AND `+own+` AND NOT (`+place+` AND slot = ?6)
+		UNION ALL SELECT size FROM uploads WHERE study = ?1 AND `+own+` AND NOT (`+place+`))`,
+		b.Study[:], string(raw), b.Epoch[:], b.Kind, b.Round, b.slot()).Scan(&u.Bundles, &u.Bytes)
+	if err != nil {
+		return u, err
+	}
 	err = s.db.QueryRowContext(ctx, `SELECT (SELECT coalesce(sum(size), 0) FROM bundles) + (SELECT coalesce(sum(size), 0) FROM uploads),
-		(SELECT coalesce(sum(size - arrived), 0) FROM uploads WHERE NOT (study = ?1 AND sender = ?2 AND epoch = ?3 AND kind = ?4 AND round = ?5))`,
-		b.Study[:], b.Sender[:], b.Epoch[:], b.Kind, b.Round).Scan(&u.All, &u.Coming)
+		(SELECT coalesce(sum(size - arrived), 0) FROM uploads WHERE NOT (study = ?1 AND `+place+`))`,
+		b.Study[:], string(raw), b.Epoch[:], b.Kind, b.Round).Scan(&u.All, &u.Coming)
 	return u, err
 }
 
