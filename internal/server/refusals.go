@@ -37,8 +37,14 @@ type refusals struct {
 var ordinary = []string{api.CodeNotYet, api.CodeAsks, api.CodeStale, api.CodeBusy, api.CodeInternal}
 
 func (c *refusals) add(r *http.Request, code string) {
-	hash, err := study.ParseHash(r.PathValue("study"))
-	if err != nil || slices.Contains(ordinary, code) {
+	if hash, err := study.ParseHash(r.PathValue("study")); err == nil {
+		c.count(hash, code)
+	}
+}
+
+// count is add for a study that whoever asks has named in another way.
+func (c *refusals) count(hash study.Hash, code string) {
+	if slices.Contains(ordinary, code) {
 		return
 	}
 	c.mu.Lock()

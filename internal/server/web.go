@@ -42,6 +42,9 @@ func (s *Server) WebHandler(prefix string) http.Handler {
 			p := toProblem(unsigned(err))
 			out.Header().Set(api.HeaderVersion, strconv.Itoa(api.Version))
 			s.metrics.refusals.WithLabelValues(p.code).Inc()
+			if req != nil {
+				s.refusals.count(req.Study, p.code)
+			}
 			s.log.Info("refused", "route", "signed", "address", limit.Address(r.RemoteAddr), "code", p.code, "reason", p.message)
 			writeJSON(out, p.status, Explain(p), s.log)
 			return
