@@ -107,6 +107,9 @@ func (p *program) decide(ctx context.Context, prefix, who string, all bool, done
 		if err := do(srv, ctx, s.Hash, v.Statement.Fingerprint()); err != nil {
 			return fmt.Errorf("%q: %w", v.UsedBy, err)
 		}
+		if now, err := srv.Status(ctx, s.Hash); err == nil && done == "admitted" && len(now.Pending) > 0 {
+			done = "proposed" // after setup members decide
+		}
 		fmt.Fprintf(p.out, "%s %q, %s, who came with the invite for %q\n", done, v.UsedBy, v.Statement.Fingerprint().Short(), v.Label)
 	}
 	return p.sayRoster(ctx, srv, s, p.out)

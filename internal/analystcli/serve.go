@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/internal/server"
 	"concord/internal/store"
@@ -27,7 +28,7 @@ func (p *program) serveCommand() *cobra.Command {
 			defer st.Close()
 			unlock, err := lockSoon(cmd.Context(), f.path(serveLock))
 			if errors.Is(err, durable.ErrLocked) {
-				return fmt.Errorf("another concordd serves or trains in %s", f.dir)
+				return cli.WithHint(fmt.Errorf("another concordd serves or trains in %s", f.dir), "one at a time: stop the other, or wait until concordd take has trained")
 			}
 			if err != nil {
 				return err
@@ -56,9 +57,12 @@ func (p *program) serveCommand() *cobra.Command {
 			}
 			srv := server.New(id, st, log, server.WithLimits(cfg.Limits))
 			if ops == "" {
-				return srv.ServeFronts(cmd.Context(), fronts...)
+				err = srv.ServeFronts(cmd.Context(), fronts...)
+			} else {
+				err = serveWithOps(cmd.Context(), srv, ops, log, fronts)
 			}
-			return serveWithOps(cmd.Context(), srv, ops, log, fronts)
+			log.Info("stopped")
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "host:port to listen on, instead of the folder's setting")

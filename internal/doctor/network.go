@@ -116,7 +116,11 @@ func dial(ctx context.Context, r *Report, address string, proxy *url.URL) net.Co
 	}
 	addresses, err := net.DefaultResolver.LookupHost(ctx, host)
 	if err != nil {
-		r.Fail("dns", fmt.Sprintf("the name of %s, %s, is not known here: %v", what, host, err), "check the name; where only a proxy knows names, set HTTPS_PROXY")
+		cure := "check the name; where only a proxy knows names, set HTTPS_PROXY"
+		if proxy != nil {
+			cure = "check the proxy's name in HTTPS_PROXY; NO_PROXY names hosts that need no proxy"
+		}
+		r.Fail("dns", fmt.Sprintf("the name of %s, %s, is not known here: %v", what, host, err), cure)
 		return nil
 	}
 	how := ""
@@ -127,7 +131,11 @@ func dial(ctx context.Context, r *Report, address string, proxy *url.URL) net.Co
 	begun := time.Now()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", to)
 	if err != nil {
-		r.Fail("tcp", fmt.Sprintf("%s at %s does not answer: %v", what, to, errors.Unwrap(err)), "check address and port, a firewall, and whether it is running")
+		cure := "check address and port, a firewall, and whether it is running"
+		if proxy != nil {
+			cure = "check the proxy's address and port in HTTPS_PROXY; NO_PROXY names hosts that need no proxy"
+		}
+		r.Fail("tcp", fmt.Sprintf("%s at %s does not answer: %v", what, to, errors.Unwrap(err)), cure)
 		return nil
 	}
 	took := time.Since(begun).Round(time.Millisecond)

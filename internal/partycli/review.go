@@ -211,7 +211,10 @@ func (p *program) approve(digits string, opt approveOptions) error {
 	case digits == "":
 		p.printDraft(v, m)
 		p.printf("type yes to approve that these files leave: ")
-		answer, _ := p.in.ReadString('\n')
+		answer, err := p.in.ReadString('\n')
+		if err != nil { // the answer, or its end, left the line open
+			p.printf("\n")
+		}
 		if strings.ToLower(strings.TrimSpace(answer)) != "yes" {
 			return cli.WithHint(errors.New("not approved; nothing has left"), "run the command again and type yes, or give the first 12 digits of the manifest")
 		}

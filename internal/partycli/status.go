@@ -31,7 +31,16 @@ func (p *program) status(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if v.site.Has(site.WithdrawnFile) && !asJSON { // the server has no answer for who has left
+	if v.site.Has(site.WithdrawnFile) { // the server has no answer for who has left
+		if asJSON {
+			b, err := json.MarshalIndent(struct {
+				Study study.Hash `json:"study"`
+				Name  string     `json:"name"`
+				State string     `json:"state"`
+			}{v.study, v.contract.Name, "withdrawn"}, "", "  ")
+			p.printf("%s\n", b)
+			return err
+		}
 		p.printf("%s: this site has withdrawn; concord withdraw says again what was deleted and what remains\n", v.contract.Name)
 		return nil
 	}
