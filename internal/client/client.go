@@ -189,7 +189,7 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 
 // do makes a request and returns the body of an answer that is a success, which ends
 // with an error if the server falls silent in the middle of it.
-func (c *Client) do(ctx context.Context, method, path, mediaType string, body io.ReadSeeker, size int64) (io.ReadCloser, error) {
+func (c *Client) do(ctx context.Context, method, path, mediaType string, body io.ReaderAt, size int64) (io.ReadCloser, error) {
 	header := http.Header{}
 	if body != nil {
 		header.Set("Content-Type", mediaType)
@@ -228,14 +228,7 @@ func refusal(resp *http.Response) error {
 
 // exchange makes a request and returns the answer, whatever its status. The caller
 // closes its body. A server that says when to come again is obeyed, within bounds.
-func (c *Client) exchange(ctx context.Context, method, path string, header http.Header, body io.ReadSeeker, size int64) (*http.Response, error) {
-	start := int64(0)
-	if body != nil {
-		var err error
-		if start, err = body.Seek(0, io.SeekCurrent); err != nil {
-			return nil, err
-		}
-	}
+func (c *Client) exchange(ctx context.Context, method, path string, header http.Header, body io.ReaderAt, size int64) (*http.Response, error) {
 	for waited := time.Duration(0); ; {
 		resp, err := c.once(ctx, method, path, header, body, size)
 		if err != nil {
@@ -253,11 +246,6 @@ func (c *Client) exchange(ctx context.Context, method, path string, header http.
 		case <-time.After(pause):
 		}
 		waited += pause
-		if body != nil {
-			if _, err := body.Seek(start, io.SeekStart); err != nil {
-				return nil, err
-			}
-		}
 	}
 }
 
@@ -279,7 +267,7 @@ func retryAfter(resp *http.Response) time.Duration {
 }
 
 // once makes one request.
-func (c *Client) once(ctx context.Context, method, path string, header http.Header, body io.ReadSeeker, size int64) (*http.Response, error) {
+func (c *Client) once(ctx context.Context, method, path string, header http.Header, body io.ReaderAt, size int64) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	wait := c.wait(cancel)
 	req, err := c.request(ctx, method, path, body, size, wait)

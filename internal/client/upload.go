@@ -102,9 +102,6 @@ func (u *upload) round(ctx context.Context) ([]byte, error) {
 
 // inOne sends the whole bundle in one request.
 func (u *upload) inOne(ctx context.Context) ([]byte, error) {
-	if _, err := u.file.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
 	body, err := u.c.do(ctx, http.MethodPut, api.Path(api.PathBundles, u.c.study), api.BundleMediaType, u.file, u.size)
 	if err != nil {
 		return nil, err

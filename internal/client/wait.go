@@ -29,6 +29,11 @@ func (c *Client) wait(cancel context.CancelCauseFunc) *wait {
 	w.told.Stop()
 	if notice := c.target.Notice; notice != nil {
 		w.told = time.AfterFunc(patience, func() {
+			w.mu.Lock() // one notice after the other, and none after the end
+			defer w.mu.Unlock()
+			if w.over {
+				return
+			}
 			notice(fmt.Sprintf("waiting for the server at %s; it is given up after %v", c.target.Address, answerTimeout))
 		})
 	}
@@ -46,21 +51,15 @@ func (w *wait) end() {
 
 // request makes a request whose body can be read as often as it must be, and keeps
 // the watch going while bytes are taken from it.
-func (c *Client) request(ctx context.Context, method, path string, body io.ReadSeeker, size int64, w *wait) (*http.Request, error) {
+func (c *Client) request(ctx context.Context, method, path string, body io.ReaderAt, size int64, w *wait) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, nil)
 	if err != nil || body == nil {
 		return req, err
 	}
-	start, err := body.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return nil, err
-	}
 	req.ContentLength = size
+	// Each reader has its own place: the transport may still be reading from the last one.
 	req.GetBody = func() (io.ReadCloser, error) {
-		if _, err := body.Seek(start, io.SeekStart); err != nil {
-			return nil, err
-		}
-		return io.NopCloser(&watched{body, w}), nil
+		return io.NopCloser(&watched{io.NewSectionReader(body, 0, size), w}), nil
 	}
 	req.Body, err = req.GetBody()
 	return req, err
