@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -115,7 +113,7 @@ func (p *program) verifyAudit(ctx context.Context, opt auditOptions) error {
 			return err
 		}
 		for _, path := range opt.with {
-			if err := other(l, path); err != nil {
+			if err := l.OtherFile(path); err != nil {
 				return err
 			}
 		}
@@ -142,19 +140,6 @@ func (p *program) verifyAudit(ctx context.Context, opt auditOptions) error {
 	}
 	if !good {
 		return cli.WithHint(errors.New("an audit log is not what it was"), "keep the folder as it is, and tell the parties")
-	}
-	return nil
-}
-
-// other compares with the log in a file.
-func other(l *auditlog.Log, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := l.Other(f); err != nil {
-		l.Problems = append(l.Problems, fmt.Sprintf("%s: %v", filepath.Base(path), err))
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -104,6 +106,20 @@ func (l *Log) sight(from study.Hash, s audit.Sighting) {
 	}
 	from = l.origin(from)
 	l.Seen[from] = append(l.Seen[from], s)
+}
+
+// OtherFile is Other for the log in a file; what is wrong with that log is a problem of
+// this one, not an error.
+func (l *Log) OtherFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := l.Other(f); err != nil {
+		l.Problems = append(l.Problems, fmt.Sprintf("%s: %v", filepath.Base(path), err))
+	}
+	return nil
 }
 
 // Other takes in another participant's log of the same study: that log must be whole
