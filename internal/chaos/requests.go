@@ -230,7 +230,7 @@ func memory(pid int, name string) (int64, error) {
 	return 0, fmt.Errorf("/proc/%d/status has no %s", pid, name)
 }
 
-// explained looks for every kind in the server's log.
+// explained looks in the server's log for every kind that has a line of its own there.
 func (p *play) explained(a *Attack) error {
 	b, err := os.ReadFile(p.logFile())
 	if err != nil {

@@ -152,7 +152,7 @@ func printAttack(w io.Writer, a *chaos.Attack) {
 	const mb = 1 << 20
 	fmt.Fprintf(w, "requests:  %d malformed ones of %d kinds in %.0f s; the study around them completed\n", a.Requests, len(a.Of), a.Seconds)
 	fmt.Fprintf(w, "           the server's memory: %.0f MB before, %.0f MB after, never more than %.0f MB\n", float64(a.Before)/mb, float64(a.After)/mb, float64(a.Most)/mb)
-	fmt.Fprintf(w, "           its log: %d lines; every kind is explained; no internal error\n", a.Log)
+	fmt.Fprintf(w, "           its log: %d lines; kinds whose line the check knows are explained; no internal error\n", a.Log)
 	fmt.Fprintf(w, "           the analyst's audit log: %s\n", a.Audit)
 	if a.Silent {
 		fmt.Fprintf(w, "           connections that fell silent in headers or body: all ended by the server\n")
