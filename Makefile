@@ -43,7 +43,7 @@ test-race: deps ## The same under the race detector, without chaos: it plays wit
 test-onnx: ## Compare our ONNX graphs with ONNX Runtime (fetches it from npm)
 	@scripts/deps.sh onnxruntime
 	onnx/testdata/onnxruntime/install.sh
-	$(GO) test -tags onnxruntime -count=1 -run ONNXRuntime ./onnx ./internal/demo
+	$(GO) test -tags onnxruntime -count=1 -run ONNXRuntime ./onnx ./party ./internal/demo
 
 .PHONY: test-data
 test-data: deps ## Checks on the data sets in the folder that CONCORD_DATA names
@@ -52,7 +52,7 @@ test-data: deps ## Checks on the data sets in the folder that CONCORD_DATA names
 	@scripts/deps.sh peers
 	$(GO) build -trimpath -o bin/ ./cmd/concord-lab
 	bench/learners.py accuracy --data "$(CONCORD_DATA)" --out .cache/learners
-	for e in E1 E5; do rm -rf .cache/$$e; bin/concord-lab reproduce $$e --quick --check --data "$(CONCORD_DATA)" --out .cache/$$e || exit 1; done
+	for e in E1 E5 E10 E11; do rm -rf .cache/$$e; bin/concord-lab reproduce $$e --quick --check --data "$(CONCORD_DATA)" --out .cache/$$e || exit 1; done
 
 .PHONY: test-long
 test-long: deps ## Everything three times with random cases, and each fuzz target for FUZZTIME
@@ -74,7 +74,7 @@ compare: deps build ## Measure alignments and learners beside the Python peers, 
 	bench/learners.py accuracy time --data "$(CONCORD_DATA)"
 
 .PHONY: experiments
-experiments: build ## Reproduce E1 to E9 in full, hours alone on the machine (docs/results)
+experiments: build ## Reproduce E1 to E11 in full, hours alone on the machine (docs/results)
 	@test -n "$(CONCORD_DATA)" || { echo "make experiments: set CONCORD_DATA to the folder of the data sets" >&2; exit 1; }
 	scripts/experiments.sh "$(abspath $(CONCORD_DATA))"
 

@@ -16,7 +16,7 @@ var order = [][]string{
 	{"manifold"},
 	{"metric"},
 	{"internal/npy", "internal/idx", "internal/durable", "internal/ahead", "internal/powercut", "internal/proxytest", "lab/plots", "lab/page"},
-	{"anchor", "basis"},
+	{"anchor", "basis", "lift"},
 	{"align"},
 	{"learn/internal/smo", "learn/internal/trees", "learn/internal/neural"},
 	{"learn"},
@@ -25,14 +25,16 @@ var order = [][]string{
 	{"privacy"},
 	{"study"},
 	{"audit"},
-	{"bundle"},
+	{"bundle", "masked"},
 	{"table"},
+	{"table/profile", "table/draft"},
 	{"party"},
+	{"pooled"},
 	{"analyst"},
-	{"lab/dataset", "lab/split", "lab/fedavg", "lab/page", "experiments"},
+	{"lab/dataset", "lab/split", "lab/fedavg", "lab/tables", "lab/page", "experiments"},
 	{"lab"},
 	{"lab/experiment", "lab/faces", "lab/patients"},
-	{"internal/api", "internal/parcel", "internal/pinned", "internal/signed", "internal/report", "internal/reviewpage"},
+	{"internal/api", "internal/parcel", "internal/pinned", "internal/signed", "internal/report", "internal/reviewpage", "internal/checkpage"},
 	{"internal/cli"},
 	{"internal/store", "internal/client", "internal/site"},
 	{"internal/doctor", "internal/auditlog", "internal/analysis", "internal/dossier"},
@@ -51,7 +53,7 @@ var borders = []struct {
 	program   string
 	mayNotUse []string
 }{
-	{"cmd/concordd", []string{"anchor", "basis", "party", "table", "lab", "internal/site", "internal/partycli"}},
+	{"cmd/concordd", []string{"anchor", "basis", "lift", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/partycli"}},
 	{"cmd/concord", []string{"analyst", "lab", "internal/store", "internal/server", "internal/analystcli"}},
 }
 

@@ -8,6 +8,7 @@ require (
 	github.com/dustin/go-humanize v1.1.0 // sizes that people write and read
 	github.com/ebitengine/purego v0.11.3 // OpenBLAS, MKL, Accelerate at run time without cgo
 	github.com/goccy/go-yaml v1.19.2 // study.yaml with positions; we read its syntax tree, not its values
+	github.com/jackc/pgx/v5 v5.12.0 // rows from PostgreSQL, as they come
 	github.com/parquet-go/parquet-go v0.32.0 // Parquet tables
 	github.com/prometheus/client_golang v1.25.0 // what the server counts, for Prometheus
 	github.com/spf13/cobra v1.10.2 // commands, flags, help
@@ -17,7 +18,7 @@ require (
 	gonum.org/v1/gonum v0.17.0 // matrices and their pure Go decompositions
 	gonum.org/v1/plot v0.17.0 // box and line plots as SVG and PNG
 	google.golang.org/protobuf v1.36.12 // the ONNX file format
-	modernc.org/sqlite v1.61.1 // the server's metadata, durable, without cgo
+	modernc.org/sqlite v1.61.1 // the server's metadata, durable, without cgo; rows from SQLite
 )
 
 // For tests, and for the laboratory, which runs some of them.
@@ -42,6 +43,9 @@ require (
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/klauspost/compress v1.20.1 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
@@ -56,6 +60,7 @@ require (
 	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	golang.org/x/image v0.30.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 	modernc.org/libc v1.79.0 // indirect

@@ -53,6 +53,8 @@ func TestSessions(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", examples)
 			env.Setenv("PYTHON", python())
+			// Under the race detector every process would rest for a second at its end.
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			// How the machine wants its BLAS used holds for sessions too.
 			for _, v := range os.Environ() {
 				if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "OPENBLAS_") || strings.HasPrefix(name, "CONCORD_BLAS") {

@@ -10,7 +10,7 @@ import (
 type Contribution struct {
 	// Party is the sender's name, for messages.
 	Party string
-	// X is X̃ᵢ (nᵢ × l) and A is Ãᵢ (a × l).
+	// X is X̃ᵢ (nᵢ × lᵢ) and A is Ãᵢ (a × lᵢ).
 	X, A *mat.Dense
 	// Labels are nᵢ indices into the contract's levels, for class labels.
 	Labels []int64
@@ -18,6 +18,8 @@ type Contribution struct {
 	Values *mat.Dense
 	// Anchor is the id of the anchor that the party used.
 	Anchor study.Hash
+	// View names its features, where the contract has views.
+	View string
 }
 
 // Check compares a contribution with the contract: shapes, finite numbers,
@@ -31,7 +33,7 @@ func (p *Contribution) Check(c *study.Contract) error {
 	} else {
 		y = s.matrix("Y", p.Values)
 	}
-	return s.Verdict(s.matrix("X", p.X), s.matrix("A", p.A), y)
+	return s.Verdict(p.View, s.matrix("X", p.X), s.matrix("A", p.A), y)
 }
 
 // matrix inspects a member that is in memory; nil has neither rows nor columns.

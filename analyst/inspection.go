@@ -67,9 +67,13 @@ func (s *Inspection) Labels(first int64, part []int64) {
 // Shape is rows and columns of a member.
 type Shape struct{ Rows, Cols int }
 
-// Verdict compares the members' shapes, and what has been counted, with the contract.
-func (s *Inspection) Verdict(x, a, y Shape) error {
-	c := s.c
+// Verdict compares the members' shapes, and what has been counted, with the contract, of
+// which the party has the named view, or "" where there are none.
+func (s *Inspection) Verdict(view string, x, a, y Shape) error {
+	c, err := s.c.Through(view)
+	if err != nil {
+		return s.wrong("%w", err)
+	}
 	switch {
 	case x.Cols != c.Basis.Dim || a.Cols != x.Cols:
 		return s.wrong("X is %d × %d and A is %d × %d, the contract says %d columns", x.Rows, x.Cols, a.Rows, a.Cols, c.Basis.Dim)

@@ -34,6 +34,7 @@ func Target(parts []Contribution, g []*mat.Dense) *mat.Dense {
 // were aligned, without moving theirs:
 //
 //	orthogonal methods (odc, opp, gopp):  min ‖Ã G − Z‖_F, GᵀG = I   (Schönemann 1966)
+//	consensus:                            the same with GGᵀ = I, l ≤ d
 //	the others:                           G = Ã⁺ Z
 //
 // The notes say what is deficient. Cost: O(a l d).
@@ -48,8 +49,8 @@ func AlignLate(c *study.Contract, z *mat.Dense, p Contribution) (g *mat.Dense, n
 	}
 	rank := 0
 	switch c.Alignment.Method {
-	case "odc", "opp", "gopp":
-		if l != d {
+	case "odc", "opp", "gopp", "consensus":
+		if l > d || l < d && c.Alignment.Method != "consensus" {
 			return nil, nil, fmt.Errorf("analyst: A of %q has %d columns, the target has %d", p.Party, l, d)
 		}
 		var m mat.Dense

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -49,19 +50,48 @@ func FromSeedAndPieces(seed Seed, pieces []secret.Matrix, rows int) (secret.Matr
 func PiecesID(seed Seed, pieces []secret.Matrix) [32]byte {
 	h := sha256.New()
 	for _, p := range pieces {
-		rows, cols := p.Dims()
-		var b []byte
-		b = binary.BigEndian.AppendUint32(b, uint32(rows))
-		b = binary.BigEndian.AppendUint32(b, uint32(cols))
-		for i := range rows {
-			for _, v := range p.Reveal().RawRowView(i) {
-				b = binary.BigEndian.AppendUint64(b, math.Float64bits(v))
-			}
-			h.Write(b)
-			b = b[:0]
-		}
+		hashMatrix(h, p)
 	}
 	return seed.expand(labelPiecesID + hex.EncodeToString(h.Sum(nil)))
+}
+
+// PooledID names an anchor together with what the parties pooled: the SHA-256 of their
+// figures and their common directions V, empty if there are none. Parties that prepare rows
+// by other figures, or have another V, have another id, and without the seed nobody can
+// test guesses of either with it.
+//
+//	id = HKDF-Expand(seed, "concord/anchor/pooled-id/v1/" ‖ hex SHA-256(id of the anchor ‖ SHA-256 of the figures ‖ SHA-256 of V))
+func PooledID(seed Seed, anchor, figures [32]byte, v secret.Matrix) [32]byte {
+	directions := MatrixHash(v)
+	h := sha256.New()
+	h.Write(anchor[:])
+	h.Write(figures[:])
+	h.Write(directions[:])
+	return seed.expand(labelPooledID + hex.EncodeToString(h.Sum(nil)))
+}
+
+// MatrixHash is SHA-256(u32 rows ‖ u32 columns ‖ elements by rows), in big endian.
+func MatrixHash(a secret.Matrix) [32]byte {
+	h := sha256.New()
+	hashMatrix(h, a)
+	return [32]byte(h.Sum(nil))
+}
+
+func hashMatrix(h hash.Hash, a secret.Matrix) {
+	rows, cols := a.Dims()
+	var b []byte
+	b = binary.BigEndian.AppendUint32(b, uint32(rows))
+	b = binary.BigEndian.AppendUint32(b, uint32(cols))
+	if rows == 0 {
+		h.Write(b)
+	}
+	for i := range rows {
+		for _, v := range a.Reveal().RawRowView(i) {
+			b = binary.BigEndian.AppendUint64(b, math.Float64bits(v))
+		}
+		h.Write(b)
+		b = b[:0]
+	}
 }
 
 // spanning wants an anchor to have full column rank, which alignment needs.

@@ -1,6 +1,12 @@
 package anchor_test
 
 import (
+	"bytes"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -57,5 +63,47 @@ func TestAgreed(t *testing.T) {
 	}
 	if _, err := anchor.FromPublic(seed(t), public, 100); err == nil || !strings.Contains(err.Error(), "has rank 4 for 5 features") {
 		t.Errorf("a column that follows from another: %v", err)
+	}
+}
+
+// TestPooledID holds that an anchor's name together with what was pooled changes with each
+// of its parts, that a missing V is a part too, and that the name is as written here.
+func TestPooledID(t *testing.T) {
+	s := seed(t)
+	v := secret.NewMatrix(mat.NewDense(2, 1, []float64{0.6, 0.8}))
+	id := anchor.PooledID(s, s.ID(), [32]byte{1}, v)
+	other, err := anchor.DeriveSeed([32]byte{9}, []anchor.Share{share(1), share(2), share(3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, changed := range map[string][32]byte{
+		"seed":    anchor.PooledID(other, s.ID(), [32]byte{1}, v),
+		"anchor":  anchor.PooledID(s, other.ID(), [32]byte{1}, v),
+		"figures": anchor.PooledID(s, s.ID(), [32]byte{2}, v),
+		"no V":    anchor.PooledID(s, s.ID(), [32]byte{1}, secret.Matrix{}),
+		"V":       anchor.PooledID(s, s.ID(), [32]byte{1}, secret.NewMatrix(mat.NewDense(2, 1, []float64{0.8, 0.6}))),
+		"shape":   anchor.PooledID(s, s.ID(), [32]byte{1}, secret.NewMatrix(mat.NewDense(1, 2, []float64{0.6, 0.8}))),
+		"nothing": s.ID(),
+	} {
+		if changed == id {
+			t.Errorf("another %s has the same name", what)
+		}
+	}
+	var of, shape []byte
+	shape = binary.BigEndian.AppendUint32(shape, 2)
+	shape = binary.BigEndian.AppendUint32(shape, 1)
+	for _, x := range []float64{0.6, 0.8} {
+		shape = binary.BigEndian.AppendUint64(shape, math.Float64bits(x))
+	}
+	hash, plain := sha256.Sum256(shape), s.ID()
+	of = append(of, plain[:]...)
+	of = append(of, append([]byte{1}, make([]byte, 31)...)...)
+	of = append(of, hash[:]...)
+	want, err := hkdf.Expand(sha256.New, s.Bytes().Reveal(), fmt.Sprintf("concord/anchor/pooled-id/v1/%x", sha256.Sum256(of)), 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(id[:], want) {
+		t.Errorf("the name is %x, want %x", id, want)
 	}
 }

@@ -89,22 +89,24 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestCommonBasisStream: what a common random basis is drawn from follows from the seed as
-// written here, for as long as its studies live.
-func TestCommonBasisStream(t *testing.T) {
+// TestStreams: what a common random basis and a sketch are drawn from follows from the seed
+// as written here, for as long as its studies live.
+func TestStreams(t *testing.T) {
 	b := []byte("0123456789abcdef0123456789abcdef")
 	s, err := anchor.SeedFromBytes(secret.NewBytes(bytes.Clone(b)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := hkdf.Expand(sha256.New, b, "concord/basis/common/v1", 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, got := rand.NewChaCha8([32]byte(key)), s.CommonBasis()
-	for range 10 {
-		if w, g := want.Uint64(), got.Uint64(); w != g {
-			t.Fatalf("%x, want %x", g, w)
+	for label, got := range map[string]*rand.ChaCha8{"concord/basis/common/v1": s.CommonBasis(), "concord/pooled/sketch/v1": s.Sketch()} {
+		key, err := hkdf.Expand(sha256.New, b, label, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := rand.NewChaCha8([32]byte(key))
+		for range 10 {
+			if w, g := want.Uint64(), got.Uint64(); w != g {
+				t.Fatalf("%s: %x, want %x", label, g, w)
+			}
 		}
 	}
 }

@@ -53,8 +53,12 @@ const (
 	labelOrthonormal = "concord/anchor/orthonormal/v1"
 	labelPublic      = "concord/anchor/public/v1"
 	labelCommonBasis = "concord/basis/common/v1"
+	labelLift        = "concord/lift/v1"
+	labelSketch      = "concord/pooled/sketch/v1"
 	labelPieces      = "concord/anchor/pieces/v1"
 	labelPiecesID    = "concord/anchor/pieces-id/v1/" // and the SHA-256 of all pieces
+	labelGaussian    = "concord/anchor/gaussian/v1"
+	labelPooledID    = "concord/anchor/pooled-id/v1/" // and the SHA-256 of id, figures and directions
 )
 
 // Share is what one party puts into the seed.
@@ -186,6 +190,24 @@ func (s Seed) CommonBasis() *rand.ChaCha8 {
 		panic(err.Error())
 	}
 	return s.stream(labelCommonBasis)
+}
+
+// Lift is what random Fourier features are drawn from: the same for all parties. The error
+// says that the seed is empty or erased.
+func (s Seed) Lift() (*rand.ChaCha8, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return s.stream(labelLift), nil
+}
+
+// Sketch is what the test matrix of a sketch of pooled second moments is drawn from: the
+// same for all parties. It panics on the zero value and on an erased seed.
+func (s Seed) Sketch() *rand.ChaCha8 {
+	if err := s.check(); err != nil {
+		panic(err.Error())
+	}
+	return s.stream(labelSketch)
 }
 
 // String says only how long the seed is.

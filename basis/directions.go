@@ -108,6 +108,45 @@ func Mixed(v secret.Matrix, mix Mix, src rand.Source) (*Basis, error) {
 	return FromMatrix(secret.NewMatrix(&f))
 }
 
+// Shared returns F = V E, E a random orthogonal matrix of src, for directions v (m × l) that
+// parties share, and describes it for the rows x (n × m): rank of the rows, and the share
+// of their sum of squares that F keeps. kind is what the report calls it. v is not changed.
+//
+// The errors are those of [New] and [Mixed], and a v whose columns are not orthonormal to
+// 10⁻⁹: F would not be either. Cost O(n m min(n, m) + m l²).
+func Shared(kind string, v, x secret.Matrix, src rand.Source) (*Basis, Report, error) {
+	m, l := v.Dims()
+	if _, cols := x.Dims(); cols != m {
+		return nil, Report{}, fmt.Errorf("basis: shared directions are %d × %d, the rows have %d columns", m, l, cols)
+	}
+	report, err := check(kind, x, l, src)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	if err := linalg.CheckFinite(v.Reveal()); err != nil {
+		return nil, Report{}, fmt.Errorf("basis: shared directions: %v", err)
+	}
+	var gram mat.Dense
+	gram.Mul(v.Reveal().T(), v.Reveal())
+	for i := range l {
+		gram.Set(i, i, gram.At(i, i)-1)
+	}
+	if off := math.Max(mat.Max(&gram), -mat.Min(&gram)); off > sharedTol {
+		return nil, Report{}, fmt.Errorf("basis: shared directions are orthonormal to %.1g only, must be to %g", off, sharedTol)
+	}
+	f, err := Mixed(v, MixHaar, src)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	if err := measure(x.Reveal(), f.f().Reveal(), &report); err != nil {
+		return nil, Report{}, err
+	}
+	return f, report, nil
+}
+
+// sharedTol is how far VᵀV of shared directions may be from I.
+const sharedTol = 1e-9
+
 // DimVariance is the largest l with which the principal components of x keep less
 // than the given share of the variance, at least 1 (GEP §5.3.2 takes .60, .75 and .90
 // of party 1's rows). The errors name the numbers: the share, fewer than two rows, NaN or

@@ -241,3 +241,44 @@ func TestDirectionsErrors(t *testing.T) {
 	}()
 	basis.Mixed(s(x), basis.MixNone, nil)
 }
+
+// TestShared holds that a basis of shared directions is V times a Haar matrix of the
+// source, that it is described for the rows, and what is refused.
+func TestShared(t *testing.T) {
+	src := source(5)
+	v := linalg.Stiefel(8, 3, src)
+	x := rows(30, 8, 6, src)
+	before := mat.DenseCopyOf(v)
+	f, about, err := basis.Shared("common", secret.NewMatrix(v), secret.NewMatrix(x), source(6))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := mul(v, linalg.Haar(3, source(6))); !mat.Equal(f.Matrix().Reveal(), want) || !mat.Equal(v, before) {
+		t.Error("F is not V E, or V was changed")
+	}
+	energy := math.Pow(mat.Norm(mul(x, v), 2)/mat.Norm(x, 2), 2)
+	if about.Kind != "common" || about.Rank != 6 || about.Dim != 3 || math.Abs(about.Energy-energy) > 1e-13 {
+		t.Errorf("%+v, want rank 6 and energy %g", about, energy)
+	}
+	// A party may have fewer rows than directions.
+	if _, about, err = basis.Shared("common", secret.NewMatrix(v), secret.NewMatrix(rows(2, 8, 2, src)), src); err != nil || about.Rank != 2 {
+		t.Error(about, err)
+	}
+	crooked := mat.DenseCopyOf(v)
+	crooked.Set(0, 0, crooked.At(0, 0)+1e-6)
+	nan := mat.DenseCopyOf(v)
+	nan.Set(7, 2, math.NaN())
+	for _, bad := range []struct {
+		v    *mat.Dense
+		want string
+	}{
+		{crooked, "orthonormal to"},
+		{nan, "row 8, column 3 is not a finite number"},
+		{linalg.Stiefel(7, 3, src), "shared directions are 7 × 3, the rows have 8 columns"},
+		{&mat.Dense{}, "shared directions are 0 × 0"},
+	} {
+		if _, _, err := basis.Shared("common", secret.NewMatrix(bad.v), secret.NewMatrix(x), src); err == nil || !strings.Contains(err.Error(), bad.want) {
+			t.Errorf("%v, want %q", err, bad.want)
+		}
+	}
+}

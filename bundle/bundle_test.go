@@ -321,7 +321,7 @@ func TestDescribeRefuses(t *testing.T) {
 		{"no recipients", func(d *bundle.Draft) { d.Recipients = nil }, "manifest: 0 recipients, must be 1 to 512"},
 		{"empty recipient", func(d *bundle.Draft) { d.Recipients[0] = study.Hash{} }, "manifest: recipient 1 is not set"},
 		{"recipient twice", func(d *bundle.Draft) { d.Recipients = append(d.Recipients, d.Recipients[0]) }, "manifest: recipient 2 is repeated"},
-		{"kind", func(d *bundle.Draft) { d.Kind = "gift" }, `manifest: kind is "gift", must be setup, contribution, admission or result`},
+		{"kind", func(d *bundle.Draft) { d.Kind = "gift" }, `manifest: kind is "gift", must be setup, pool, contribution, admission or result`},
 		{"round", func(d *bundle.Draft) { d.Round = -1 }, "manifest: round is -1, must be 0 to 1000000"},
 		{"number", func(d *bundle.Draft) { d.Number = 0 }, "manifest: number is 0, must be 1 to 1000000"},
 		{"no anchor", func(d *bundle.Draft) { d.Anchor = nil }, "manifest: a contribution must name its anchor"},

@@ -13,7 +13,8 @@ const Format = 1
 
 // What a bundle is for.
 const (
-	KindSetup        = "setup"        // party to parties: anchor entropy and masked sums
+	KindSetup        = "setup"        // party to parties: anchor entropy
+	KindPool         = "pool"         // party to parties: one message of the masked sums
 	KindContribution = "contribution" // party to analyst: X̃ᵢ, Aᵢ, Yᵢ
 	KindAdmission    = "admission"    // member to a party that came after setup: the anchor's seed
 	KindResult       = "result"       // analyst to a party: Gᵢ and h, or anchor predictions
@@ -37,9 +38,10 @@ type Header struct {
 	// Sender and Recipients are fingerprints; the recipients are sorted.
 	Sender     study.Hash   `json:"sender"`
 	Recipients []study.Hash `json:"recipients"`
-	// Kind is KindSetup, KindContribution, KindAdmission or KindResult.
+	// Kind is KindSetup, KindPool, KindContribution, KindAdmission or KindResult.
 	Kind string `json:"kind"`
-	// Round is 0 or more; Number is 1, and more for a replacement.
+	// Round is 0 or more, of KindPool the stage from 1; Number is 1, of KindPool that of
+	// the sender's message in the stage.
 	Round  int `json:"round"`
 	Number int `json:"number"`
 }
@@ -69,9 +71,9 @@ func (h *Header) check(what string) error {
 		}
 	}
 	switch h.Kind {
-	case KindSetup, KindContribution, KindAdmission, KindResult:
+	case KindSetup, KindPool, KindContribution, KindAdmission, KindResult:
 	default:
-		return refuse(ErrDamaged, "%s: kind is %q, must be %s, %s, %s or %s", what, h.Kind, KindSetup, KindContribution, KindAdmission, KindResult)
+		return refuse(ErrDamaged, "%s: kind is %q, must be %s, %s, %s, %s or %s", what, h.Kind, KindSetup, KindPool, KindContribution, KindAdmission, KindResult)
 	}
 	if h.Round < 0 || h.Round > maxCounter {
 		return refuse(ErrDamaged, "%s: round is %d, must be 0 to %d", what, h.Round, maxCounter)

@@ -16,6 +16,7 @@ const (
 	// maxManifestBytes admits MaxMembers with the longest of everything.
 	maxManifestBytes = 2 << 20
 	maxNameBytes     = 64
+	maxViewBytes     = 800 // of 200 characters
 )
 
 // Names of the members that every bundle has.
@@ -47,8 +48,10 @@ func (m Member) equal(o Member) bool {
 type Manifest struct {
 	Header
 	// Anchor is the id of the anchor in use; a contribution must have it.
-	Anchor  *study.Hash `json:"anchor,omitempty"`
-	Members []Member    `json:"members"`
+	Anchor *study.Hash `json:"anchor,omitempty"`
+	// View names the features that the sender has, where the contract has views.
+	View    string   `json:"view,omitempty"`
+	Members []Member `json:"members"`
 }
 
 // Encode returns the manifest's one encoding, the bytes of manifest.json.
@@ -97,6 +100,9 @@ func (m *Manifest) check() error {
 	}
 	if m.Anchor != nil && m.Anchor.IsZero() {
 		return refuse(ErrDamaged, "manifest: anchor is not set")
+	}
+	if len(m.View) > maxViewBytes {
+		return refuse(ErrDamaged, "manifest: the view's name has %d bytes, must have at most %d", len(m.View), maxViewBytes)
 	}
 	if n := len(m.Members); n == 0 || n > MaxMembers {
 		return refuse(ErrDamaged, "manifest: %d members, must be 1 to %d", n, MaxMembers)

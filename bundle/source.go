@@ -87,6 +87,7 @@ func blockName(name string, i int) string { return fmt.Sprintf("%s.%04d", name, 
 type Draft struct {
 	Header
 	Anchor  *study.Hash
+	View    string
 	Members []Source
 }
 
@@ -95,7 +96,7 @@ type Draft struct {
 //
 // Cost: one pass over all sources, in constant memory.
 func Describe(d Draft) (*Manifest, error) {
-	m := &Manifest{Header: d.Header, Anchor: d.Anchor}
+	m := &Manifest{Header: d.Header, Anchor: d.Anchor, View: d.View}
 	m.Format = Format
 	m.Recipients = slices.SortedFunc(slices.Values(d.Recipients), compare)
 	if len(d.Members) > MaxMembers {

@@ -66,6 +66,12 @@ func ParseAlignment(name string) (Alignment, error) {
 	return a, nil
 }
 
+// WithDim is a with d columns, for methods that leave d open.
+func (a Alignment) WithDim(d int) Alignment {
+	a.options.Dim = d
+	return a
+}
+
 // MarshalText is the name.
 func (a Alignment) MarshalText() ([]byte, error) { return []byte(a.Name), nil }
 

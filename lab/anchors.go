@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -17,22 +18,17 @@ func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 	_, m := t.test.Dims()
 	a := c.Anchor
 	rows := a.rows(m)
-	src := func(purpose ...any) rand.Source {
+	src := func(purpose ...any) *rand.ChaCha8 {
 		return t.source(append([]any{"anchor", a.Kind, rows}, purpose...)...)
 	}
 	switch a.Kind {
 	case anchor.KindUniform, anchor.KindNormal, anchor.KindOrthonormal:
-		r := src()
-		var seed [anchor.SeedSize]byte
-		for i := 0; i < len(seed); i += 8 {
-			v := r.Uint64()
-			for k := range 8 {
-				seed[i+k] = byte(v >> (8 * k))
-			}
-		}
-		s, err := anchor.SeedFromBytes(secret.NewBytes(seed[:]))
+		s, err := seedFrom(src())
 		if err != nil {
 			return nil, err
+		}
+		if t.up != nil && c.Protocol == "nri" {
+			return t.liftedAnchor(a.Kind, s, rows)
 		}
 		made, err := anchor.Generate(anchor.Spec{Kind: a.Kind, Rows: rows}, s, m)
 		if err != nil {
@@ -48,6 +44,18 @@ func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 		err  error
 	)
 	switch a.Kind {
+	case "gaussian":
+		s, err := seedFrom(src())
+		if err != nil {
+			return nil, err
+		}
+		var about anchor.Completed
+		if made, about, err = anchor.Gaussian(s, t.pairs(m), rows); err != nil {
+			return nil, err
+		}
+		if about.Blind > 0 {
+			t.note("nothing relates some pairs of columns, which no party has together: the gaussian anchor is blind there")
+		}
 	case "public", "public-mixed":
 		public, err := t.publicRows(a.Data, m)
 		if err != nil {
@@ -91,6 +99,53 @@ func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 		}
 	}
 	return made.Reveal(), nil
+}
+
+func seedFrom(r *rand.ChaCha8) (anchor.Seed, error) {
+	var seed [anchor.SeedSize]byte
+	for i := 0; i < len(seed); i += 8 {
+		v := r.Uint64()
+		for k := range 8 {
+			seed[i+k] = byte(v >> (8 * k))
+		}
+	}
+	return anchor.SeedFromBytes(secret.NewBytes(seed[:]))
+}
+
+// pairs are the pooled moments that masked sums would give: each pair of columns over
+// the parties that have both.
+func (t *trial) pairs(m int) anchor.Pairs {
+	p := anchor.Pairs{Sums: mat.NewSymDense(m, nil), Counts: mat.NewSymDense(m, nil), Means: make([]float64, m)}
+	counts := make([]float64, m)
+	for i, one := range t.parties {
+		n, _ := one.x.Dims()
+		var moments mat.SymDense
+		moments.SymOuterK(1, one.x.T())
+		p.Sums.AddSym(p.Sums, &moments)
+		has := slices.Repeat([]bool{true}, m)
+		if t.lacking != nil {
+			for _, j := range t.lacking[i] {
+				has[j] = false
+			}
+		}
+		for j := range m {
+			if has[j] {
+				p.Means[j] += mat.Sum(one.x.ColView(j))
+				counts[j] += float64(n)
+			}
+			for k := range j + 1 {
+				if has[j] && has[k] {
+					p.Counts.SetSym(j, k, p.Counts.At(j, k)+float64(n))
+				}
+			}
+		}
+	}
+	for j, n := range counts {
+		if n > 0 {
+			p.Means[j] /= n
+		}
+	}
+	return p
 }
 
 // rows is a for m columns; zero means the kind's default.

@@ -21,7 +21,13 @@ func (t *trial) baseline(name string) error {
 		var scores []*mat.Dense
 		switch b.kind {
 		case "central":
-			scores, err = t.central(m, stackRows(t.rows()), name)
+			x := t.whole
+			if x == nil {
+				x = t.rows()
+			}
+			scores, err = t.central(m, stackRows(x), name)
+		case "central-seen":
+			scores, err = t.centralSeen(m)
 		case "dp":
 			scores, err = t.central(m, t.noised(b), name)
 		case "local":
@@ -58,6 +64,16 @@ func (t *trial) central(m Model, x *mat.Dense, name string) ([]*mat.Dense, error
 	}
 	s, err := h.Scores(t.test)
 	return []*mat.Dense{s}, err
+}
+
+// centralSeen is the model of somebody who sees all rows as the parties have them, and
+// for each party the test rows as it has them.
+func (t *trial) centralSeen(m Model) ([]*mat.Dense, error) {
+	h, err := t.fit(t.ctx, m.Spec, stackRows(t.rows()), stackTargets(t.parties), "h", m.Name)
+	if err != nil {
+		return nil, err
+	}
+	return t.scored(func(_ int, rows *mat.Dense) (*mat.Dense, error) { return h.Scores(rows) })
 }
 
 // local is each party's own model.

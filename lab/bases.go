@@ -7,6 +7,7 @@ import (
 
 	"concord/basis"
 	"concord/linalg"
+	"concord/pooled"
 	"concord/secret"
 )
 
@@ -26,7 +27,7 @@ func (t *trial) dim(b Basis) (int, error) {
 	if l > m {
 		return 0, fmt.Errorf("lab: dim %d exceeds the %d features", l, m)
 	}
-	if b.Kind == basis.KindRandom || b.Common == "pooled" || b.Common == "anchor" {
+	if b.Kind == basis.KindRandom || b.pools() {
 		return l, nil
 	}
 	most := m
@@ -50,16 +51,45 @@ func (t *trial) dim(b Basis) (int, error) {
 	return l, nil
 }
 
+// dims are the l_i of a case whose rule gives l: with views, and bases of their own,
+// every party's own, the rule's share of the columns that it has, and never more than
+// its rows span.
+func (t *trial) dims(b Basis, l int) []int {
+	out := make([]int, len(t.parties))
+	for i := range out {
+		out[i] = l
+		if !t.viewed() || b.Common != "" {
+			continue
+		}
+		m := t.columns(i)
+		switch {
+		case t.ViewDims != nil:
+			out[i] = t.ViewDims[i%len(t.ViewDims)]
+		case b.Fraction > 0:
+			out[i] = max(int(b.Fraction*float64(m)), 1)
+		}
+		n, _ := t.parties[i].x.Dims()
+		if b.Kind == basis.KindPCA {
+			n--
+		}
+		if most := min(m, n); out[i] > most {
+			t.note("a dimension is cut to %d, what a view's columns or its party's rows span", most)
+			out[i] = most
+		}
+	}
+	return out
+}
+
 // bases makes F_i = V E_i for every party.
-func (t *trial) bases(c Case, l int, anchor *mat.Dense) ([]*mat.Dense, error) {
-	v, err := t.directions(c.Basis, l, anchor)
+func (t *trial) bases(c Case, dims []int, anchor *mat.Dense) ([]*mat.Dense, error) {
+	v, err := t.directions(c.Basis, dims, anchor)
 	if err != nil {
 		return nil, err
 	}
 	f := make([]*mat.Dense, len(t.parties))
 	errs := make([]error, len(f))
 	linalg.Parallel(len(f), func(i int) {
-		made, err := basis.Mixed(secret.NewMatrix(v[i]), basis.Mix(c.Basis.Mix), t.source("mix", c.Basis.Mix, l, i))
+		made, err := basis.Mixed(secret.NewMatrix(v[i]), basis.Mix(c.Basis.Mix), t.source("mix", c.Basis.Mix, dims[i], i))
 		if err != nil {
 			errs[i] = fmt.Errorf("party %d: %w", i+1, err)
 			return
@@ -75,8 +105,9 @@ func (t *trial) bases(c Case, l int, anchor *mat.Dense) ([]*mat.Dense, error) {
 }
 
 // directions are V for each party. Cases that share them compute them once.
-func (t *trial) directions(b Basis, l int, anchor *mat.Dense) ([]*mat.Dense, error) {
-	key := fmt.Sprint(b.Kind, b.Common, b.Delta, l)
+func (t *trial) directions(b Basis, dims []int, anchor *mat.Dense) ([]*mat.Dense, error) {
+	l := dims[0]
+	key := fmt.Sprint(b.Kind, b.Common, b.Delta, b.Sketch, b.Power, dims)
 	if v, ok := t.vs[key]; ok && b.Common != "anchor" {
 		return v, nil
 	}
@@ -85,7 +116,7 @@ func (t *trial) directions(b Basis, l int, anchor *mat.Dense) ([]*mat.Dense, err
 	case "":
 		errs := make([]error, len(v))
 		linalg.Parallel(len(v), func(i int) {
-			v[i], errs[i] = t.directionsOf(b, t.parties[i].x, l, i)
+			v[i], errs[i] = t.directionsOf(b, t.parties[i].x, dims[i], i)
 			if errs[i] != nil {
 				errs[i] = fmt.Errorf("party %d: %w", i+1, errs[i])
 			}
@@ -101,14 +132,16 @@ func (t *trial) directions(b Basis, l int, anchor *mat.Dense) ([]*mat.Dense, err
 			return nil, err
 		}
 		fill(v, one)
-	case "pooled":
-		one, err := pooled(t.rows(), l)
+	case "pooled", "pooled-equal":
+		one, err := common(t.rows(), l, pooled.ClearOptions{
+			Equal: b.Common == "pooled-equal", Sketch: b.sketch(l), Power: b.Power, Source: t.source("sketch", l),
+		})
 		if err != nil {
 			return nil, err
 		}
 		fill(v, one)
 	case "anchor":
-		one, err := pooled([]*mat.Dense{anchor}, l)
+		one, err := common([]*mat.Dense{anchor}, l, pooled.ClearOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -129,14 +162,15 @@ func (t *trial) directionsOf(b Basis, x *mat.Dense, l, party int) (*mat.Dense, e
 	if delta == 0 {
 		delta = 0.05 // MM
 	}
-	v, report, err := basis.Directions(b.Kind, secret.NewMatrix(x), l, delta, t.source("directions", b.Kind, l, party))
+	held := t.held(party, x)
+	v, report, err := basis.Directions(b.Kind, secret.NewMatrix(held), l, delta, t.source("directions", b.Kind, l, party))
 	if err != nil {
 		return nil, err
 	}
 	if l > report.Rank {
 		return nil, fmt.Errorf("lab: rank %d is below the dimension %d", report.Rank, l)
 	}
-	return v.Reveal(), nil
+	return t.embedded(party, v.Reveal()), nil
 }
 
 // leastRank is the least number of directions that a party's rows have, which bases
@@ -144,7 +178,7 @@ func (t *trial) directionsOf(b Basis, x *mat.Dense, l, party int) (*mat.Dense, e
 func (t *trial) leastRank(b Basis) int {
 	least := 0
 	for i, p := range t.parties {
-		if b.Common == "first" && i > 0 || b.Common == "pooled" || b.Common == "anchor" {
+		if b.Common == "first" && i > 0 || b.pools() {
 			break
 		}
 		_, report, err := basis.Directions(b.Kind, secret.NewMatrix(p.x), 1, 0.05, t.source("rank", i))
@@ -158,19 +192,34 @@ func (t *trial) leastRank(b Basis) int {
 	return least
 }
 
-// pooled are the l leading eigenvectors of the pooled second moments Σ XᵢᵀXᵢ (m × m),
-// the common basis of METHODS.md section 9, as masked sums would agree it.
-func pooled(x []*mat.Dense, l int) (*mat.Dense, error) {
-	_, m := x[0].Dims()
-	sum := mat.NewSymDense(m, nil)
-	for _, xi := range x {
-		var one mat.SymDense
-		one.SymOuterK(1, xi.T())
-		sum.AddSym(sum, &one)
+// pools says whether V comes of what all parties have together, so that no party's
+// rows limit its dimension.
+func (b Basis) pools() bool {
+	return b.Common == "pooled" || b.Common == "pooled-equal" || b.Common == "anchor"
+}
+
+// sketch is the number of columns of a sketch, or 0 for all second moments.
+func (b Basis) sketch(l int) int {
+	if b.Sketch == 0 {
+		return 0
 	}
-	_, v, err := linalg.EigSymRange(sum, m-l, m)
+	return max(b.Sketch, l)
+}
+
+// common are the directions that the parties' masked sums agree, by the same code: the
+// leading eigenvectors of the pooled second moments Σ XᵢᵀXᵢ (m × m), or Σ XᵢᵀXᵢ/nᵢ
+// (METHODS.md section 9). The strongest comes last, as in package linalg.
+func common(x []*mat.Dense, l int, opt pooled.ClearOptions) (*mat.Dense, error) {
+	v, _, err := pooled.Clear(x, l, opt)
 	if err != nil {
 		return nil, err
 	}
-	return v, nil
+	m, _ := v.Dims()
+	out := mat.NewDense(m, l, nil)
+	for i := range m {
+		for j, x := range v.RawRowView(i) {
+			out.Set(i, l-1-j, x)
+		}
+	}
+	return out, nil
 }

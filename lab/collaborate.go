@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"concord/learn"
 	"concord/linalg"
+	"concord/pooled"
 	"concord/privacy"
 )
 
@@ -30,12 +32,16 @@ func (t *trial) collaborate(c Case) error {
 	if err != nil {
 		return err
 	}
-	f, err := t.bases(c, l, a)
-	if err != nil {
-		if rank := t.leastRank(c.Basis); rank > 0 && rank < l {
-			t.note("in some draws the dimension %d is cut to the rank of some party's rows", l)
+	f, err := t.bases(c, t.dims(c.Basis, l), a)
+	if err != nil && !t.viewed() {
+		rank, whose := t.leastRank(c.Basis), "some party's rows"
+		if few := new(pooled.RankError); errors.As(err, &few) {
+			rank, whose = few.Rank, "all rows together"
+		}
+		if rank > 0 && rank < l {
+			t.note("in some draws the dimension %d is cut to the rank of %s", l, whose)
 			l = rank
-			f, err = t.bases(c, l, a)
+			f, err = t.bases(c, t.dims(c.Basis, l), a)
 		}
 	}
 	if err != nil {
@@ -47,6 +53,14 @@ func (t *trial) collaborate(c Case) error {
 		im.rows[i].Mul(t.parties[i].x, f[i])
 		im.anchors[i].Mul(a, f[i])
 	})
+	if c.Basis.Energy {
+		kept, all := 0.0, 0.0
+		for i, p := range t.parties {
+			kept += linalg.SumSquares(im.rows[i])
+			all += linalg.SumSquares(p.x)
+		}
+		t.put(Cell{Case: c.Name, Method: "basis", Metric: Energy}, kept/all)
+	}
 	if err := t.addNoise(c, im, f); err != nil {
 		return err
 	}
@@ -118,7 +132,11 @@ func (t *trial) answered(c Case, im images, g []*mat.Dense, m Model, h learn.Mod
 		if err != nil {
 			return nil, err
 		}
-		own, err := t.fitAnswers(c, m, im.anchor, s, i)
+		known := im.anchor
+		if t.viewed() {
+			known = t.seen(i, known)
+		}
+		own, err := t.fitAnswers(c, m, known, s, i)
 		if err != nil {
 			return nil, fmt.Errorf("party %d: %w", i+1, err)
 		}

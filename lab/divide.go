@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"concord/lab/split"
 )
 
@@ -128,30 +126,8 @@ func (t *trial) halve() error {
 		if i >= (len(t.parties)+1)/2 {
 			lacking = first
 		}
-		n, _ := p.x.Dims()
-		for r := range n {
-			row := p.x.RawRowView(r)
-			for _, j := range lacking {
-				row[j] = 0
-			}
-		}
+		blank(p.x, lacking)
 		t.lacking = append(t.lacking, lacking)
 	}
 	return nil
-}
-
-// seen are test rows as a party sees them: zero in the columns that it lacks.
-func (t *trial) seen(party int, rows *mat.Dense) *mat.Dense {
-	if t.lacking == nil {
-		return rows
-	}
-	out := mat.DenseCopyOf(rows)
-	n, _ := out.Dims()
-	for r := range n {
-		row := out.RawRowView(r)
-		for _, j := range t.lacking[party] {
-			row[j] = 0
-		}
-	}
-	return out
 }

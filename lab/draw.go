@@ -57,14 +57,18 @@ func (t *trial) draw() error {
 	if t.Halves {
 		return t.halve()
 	}
+	if t.viewed() {
+		return t.hide()
+	}
 	return nil
 }
 
 // scale is what brings columns to mean 0 and deviation 1.
 type scale struct{ centre, by []float64 }
 
-// scaleOf takes means and deviations of the columns of x; columns of 0 and
-// 1 stay as they are if the setting says so.
+// scaleOf takes means and deviations of the columns of x, with the mean where a number
+// is missing, as a contract fills it in before it standardises; columns of 0 and 1 stay
+// as they are if the setting says so.
 func (t *trial) scaleOf(x *mat.Dense) scale {
 	n, m := x.Dims()
 	s := scale{make([]float64, m), make([]float64, m)}
@@ -90,7 +94,7 @@ func (t *trial) scaleOf(x *mat.Dense) scale {
 		}
 	}
 	for j := range m {
-		s.by[j] = math.Sqrt(s.by[j] / max(count[j], 1))
+		s.by[j] = math.Sqrt(s.by[j] / float64(n)) // after filling: what is filled in is the mean
 		if s.by[j] <= 1e-12*math.Abs(s.centre[j]) {
 			s.by[j] = 1 // constant: only centred
 		}

@@ -33,9 +33,13 @@ func (s Setting) fits(data *dataset.Data) error {
 		parties = len(data.Groups)
 	}
 	for _, c := range s.Cases {
+		m, what := m, "features"
+		if c.Lift > 0 {
+			m, what = c.Lift, "lifted columns"
+		}
 		l := c.Basis.Dim
 		if l > m {
-			wrong("dim %d exceeds the %d features", l, m)
+			wrong("dim %d exceeds the %d %s", l, m, what)
 			continue
 		}
 		if l == 0 {

@@ -181,7 +181,7 @@ func (tr *trial) run(t *testing.T, c *study.Contract, records [][]string, split 
 		t.Fatal(err)
 	}
 	for i, p := range made {
-		model, err := party.Accept(c, study.Hash{}, p.Basis, g.G[i], h)
+		model, err := party.Accept(c, study.Hash{}, party.Agreed{}, p.Basis, g.G[i], h)
 		if err != nil {
 			t.Fatal(err)
 		}

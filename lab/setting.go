@@ -41,6 +41,16 @@ type Setting struct {
 	// Halves gives the first half of the parties the first half of the columns, and
 	// the others the other; what a party lacks is zero after standardisation.
 	Halves bool `yaml:"halves" json:"halves,omitempty"`
+	// Views deals the features at random over so many views, as evenly as can be, beside
+	// Shared features that every view has; a category's columns stay together. Party i holds view i mod Views, and what it
+	// lacks is zero after standardisation. Zero means that everybody has all columns.
+	// The central baseline sees all columns of all rows, which nobody has then.
+	Views  int `yaml:"views" json:"views,omitempty"`
+	Shared int `yaml:"shared" json:"shared,omitempty"`
+	// ViewColumns are the views by the names of their columns, in place of Views and
+	// Shared, and ViewDims what l is for each of them; nil for the basis's rule.
+	ViewColumns [][]string `yaml:"view_columns" json:"view_columns,omitempty"`
+	ViewDims    []int      `yaml:"view_dims" json:"view_dims,omitempty"`
 	// Standardise says by whose mean and deviation features are brought to mean 0 and
 	// deviation 1: pooled (default), of all parties' rows; all, of every row of the
 	// pool, test rows too; party, of each party's own rows; none. What is missing
@@ -57,8 +67,10 @@ type Setting struct {
 	// Metrics are names of package metric; none means roc_auc and accuracy for two
 	// classes, accuracy for more, rmse for numbers.
 	Metrics []string `yaml:"metrics" json:"metrics,omitempty"`
-	// Baselines are central, local, fedavg, and dp with its ε, as dp:8. Nil means
-	// central and local.
+	// Baselines are central, local, fedavg, central-seen, and dp with its ε, as dp:8.
+	// central-seen is central with what parties with views lack at zero, in all rows and
+	// in the test rows as each party has them: what missing columns cost even who sees
+	// everything that is there. Nil means central and local.
 	Baselines []string `yaml:"baselines" json:"baselines,omitempty"`
 	// Sensitivity is what one number of the data can change by, for dp: 1 where
 	// pixels run from 0 to 1. Noise is then calibrated for one number, not for a row.
@@ -93,6 +105,11 @@ type Case struct {
 	Anchor Anchor `yaml:"anchor" json:"anchor"`
 	// Basis is how each party maps.
 	Basis Basis `yaml:"basis" json:"basis"`
+	// Lift maps the columns to so many random Fourier features before the basis, for the
+	// kernel exp(−Gamma‖x − y‖²); zero for none. Anchors are then uniform, normal or
+	// orthonormal: made of the lifted columns, under nri of those before, and lifted.
+	Lift  int     `yaml:"lift" json:"lift,omitempty"`
+	Gamma float64 `yaml:"gamma" json:"gamma,omitempty"`
 	// Sigma is the deviation of Gaussian noise on every number of X̃, and Clip the
 	// length that rows are cut to before; zero for none.
 	Sigma float64 `yaml:"sigma" json:"sigma,omitempty"`
@@ -103,8 +120,9 @@ type Case struct {
 
 // Anchor says which anchor is made.
 type Anchor struct {
-	// Kind is uniform, normal, orthonormal, public, public-mixed, low-rank or smote;
-	// empty means orthonormal. METHODS: see package anchor.
+	// Kind is uniform, normal, orthonormal, public, public-mixed, low-rank, smote or
+	// gaussian (of pooled covariances); empty means orthonormal. METHODS: see package
+	// anchor.
 	Kind string `yaml:"kind" json:"kind,omitempty"`
 	// Rows is a; zero means the kind's default.
 	Rows int `yaml:"rows" json:"rows,omitempty"`
@@ -124,10 +142,19 @@ type Anchor struct {
 type Basis struct {
 	// Kind is what V is made of: svd (default), pca, pca-perturbed or random.
 	Kind string `yaml:"kind" json:"kind,omitempty"`
-	// Common makes V the same for all: first, from party 1's rows; pooled, from all
-	// rows; anchor, from the pooled second moments of the anchor. Empty means each
-	// its own.
+	// Common makes V the same for all: first, from party 1's rows; pooled, from the
+	// second moments of all rows; pooled-equal, where each party counts the same
+	// whatever its rows; anchor, from the pooled second moments of the anchor. Empty
+	// means each its own.
 	Common string `yaml:"common" json:"common,omitempty"`
+	// Sketch makes a pooled V from a sketch of so many columns in place of all second
+	// moments (at least l; l + 10 is usual), and Power is the number of power steps after
+	// it. Zero means all second moments.
+	Sketch int `yaml:"sketch" json:"sketch,omitempty"`
+	Power  int `yaml:"power" json:"power,omitempty"`
+	// Energy asks for the share of all parties' sum of squares that the bases keep, with
+	// the mix haar or none: the metric energy of the method basis.
+	Energy bool `yaml:"energy" json:"energy,omitempty"`
 	// Mix is E: haar (default), uniform on [0, 1), normal, or none.
 	Mix string `yaml:"mix" json:"mix,omitempty"`
 	// Delta is the noise of pca-perturbed; zero means 0.05.
@@ -149,9 +176,9 @@ var (
 	protocols    = []string{"dc", "nri"}
 	oneClasses   = []string{"constant", "refuse"}
 	answers      = []string{"hard", "soft"}
-	AnchorKinds  = []string{"uniform", "normal", "orthonormal", "public", "public-mixed", "low-rank", "smote"}
+	AnchorKinds  = []string{"uniform", "normal", "orthonormal", "public", "public-mixed", "low-rank", "smote", "gaussian"}
 	BasisKinds   = []string{"svd", "pca", "pca-perturbed", "random"}
-	commons      = []string{"", "first", "pooled", "anchor"}
+	commons      = []string{"", "first", "pooled", "pooled-equal", "anchor"}
 	mixes        = []string{"haar", "uniform", "normal", "none"}
 )
 
@@ -211,6 +238,7 @@ func (s Setting) Resolve() (Setting, error) {
 	if s.Alpha == 0 {
 		s.Alpha = 0.5
 	}
+	s.checkViews(wrong)
 	noise("alpha", s.Alpha)
 	noise("sensitivity", s.Sensitivity)
 	if s.Baselines == nil {
@@ -266,6 +294,7 @@ func (s Setting) Resolve() (Setting, error) {
 		oneOf("protocol", &c.Protocol, protocols)
 		oneOf("answers", &c.Answers, answers)
 		oneOf("one_class", &c.OneClass, oneClasses)
+		c.checkLift(s.viewed() || s.Halves, wrong)
 		noise("sigma", c.Sigma)
 		noise("clip", c.Clip)
 		if c.Anchor.Kind == "" {
@@ -283,8 +312,19 @@ func (s Setting) Resolve() (Setting, error) {
 		noise("basis delta", c.Basis.Delta)
 		share("basis fraction", c.Basis.Fraction)
 		share("basis variance", c.Basis.Variance)
+		if c.Basis.Energy && c.Basis.Mix != "haar" && c.Basis.Mix != "none" {
+			wrong("energy is of bases with the mix haar or none, not %s", c.Basis.Mix)
+		}
 		if c.Basis.Dim < 0 {
 			wrong("basis dim is %d, must not be negative", c.Basis.Dim)
+		}
+		switch pools := strings.HasPrefix(c.Basis.Common, "pooled"); {
+		case c.Basis.Sketch < 0 || c.Basis.Power < 0:
+			wrong("basis sketch is %d and power %d, must not be negative", c.Basis.Sketch, c.Basis.Power)
+		case c.Basis.Sketch > 0 && !pools:
+			wrong("basis sketch belongs to common: pooled or pooled-equal%s", inCase(c.Name))
+		case c.Basis.Power > 0 && c.Basis.Sketch == 0:
+			wrong("basis power belongs to a sketch%s", inCase(c.Name))
 		}
 		rules := 0
 		for _, given := range []bool{c.Basis.Dim > 0, c.Basis.Fraction > 0, c.Basis.Variance > 0} {
@@ -339,7 +379,7 @@ type baseline struct {
 func parseBaseline(name string) (baseline, error) {
 	kind, argument, has := strings.Cut(name, ":")
 	switch {
-	case !has && slices.Contains([]string{"central", "local", "fedavg"}, kind):
+	case !has && slices.Contains([]string{"central", "central-seen", "local", "fedavg"}, kind):
 		return baseline{name: name, kind: kind}, nil
 	case has && kind == "dp":
 		eps, err := strconv.ParseFloat(argument, 64)
@@ -347,5 +387,5 @@ func parseBaseline(name string) (baseline, error) {
 			return baseline{name, kind, eps}, nil
 		}
 	}
-	return baseline{}, fmt.Errorf("lab: there is no baseline %q, want central, local, fedavg, or dp with its epsilon of at most %g, as dp:8", name, float64(maxEpsilon))
+	return baseline{}, fmt.Errorf("lab: there is no baseline %q, want central, central-seen, local, fedavg, or dp with its epsilon of at most %g, as dp:8", name, float64(maxEpsilon))
 }

@@ -12,6 +12,7 @@ import (
 
 	"concord/lab/dataset"
 	"concord/learn"
+	"concord/lift"
 	"concord/linalg"
 	"concord/metric"
 )
@@ -30,6 +31,10 @@ type Cell struct {
 
 // Seconds is the Metric of the time that an alignment took.
 const Seconds = "seconds"
+
+// Energy is the Metric of the share of all rows' sum of squares that bases keep; its
+// method is basis.
+const Energy = "energy"
 
 // String is case/method/model/metric.
 func (c Cell) String() string { return c.Case + "/" + c.Method + "/" + c.Model + "/" + c.Metric }
@@ -59,6 +64,8 @@ type trial struct {
 	truth   metric.Truth
 	common  scale                   // what test rows, and public ones, are standardised by
 	lacking [][]int                 // columns that a party lacks; nil if none do
+	whole   []*mat.Dense            // all columns of the parties' rows, where views hide some
+	up      *lift.Map               // of the case that runs, if it has one
 	vs      map[string][]*mat.Dense // directions by basis, see directions
 	out     Outcome
 	mutex   sync.Mutex // of out.Notes
@@ -105,7 +112,7 @@ func (t *trial) run() error {
 		}
 	}
 	for _, c := range t.Cases {
-		if err := t.collaborate(c); err != nil {
+		if err := t.raised(c, func() error { return t.collaborate(c) }); err != nil {
 			if c.Name != "" {
 				err = fmt.Errorf("%s: %w", c.Name, err)
 			}

@@ -49,6 +49,7 @@ var arithmetic = map[string]operator{
 	"Relu":     each(func(v float64) float64 { return max(0, v) }),
 	"Exp":      each(math.Exp),
 	"Abs":      each(math.Abs),
+	"Cos":      each(math.Cos),
 	// −1, 0 or 1.
 	"Sign": each(func(v float64) float64 {
 		switch {

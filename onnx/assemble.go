@@ -30,16 +30,25 @@ type Front struct {
 	// of 0 and scales of 1 for the columns of levels this is the same as
 	// standardising the numbers before encoding.
 	Scale []float64
-	// F is the party's secret basis, w × l; zero for none.
+	// Lift maps the w columns to random Fourier features; nil for none.
+	Lift *Lift
+	// F is the party's secret basis, w × l, or under a lift D × l; zero for none.
 	F secret.Matrix
 	// G is the party's change of basis, l × d (w × d without F); nil for none.
 	G *mat.Dense
 }
 
+// Lift is z(y) = scale · cos(y W + b) (Rahimi, Recht 2007).
+type Lift struct {
+	W, B  secret.Matrix // w × D and 1 × D
+	Scale float64
+}
+
 // Assemble is the graph
 //
-//	h( ((encode(fill(x)) − centre) / scale) F G )
+//	h( z((encode(fill(x)) − centre) / scale) F G )
 //
+// with z(y) = y without a lift, and
 // with the metadata of h, except its names of features, levels and units, which
 // were those of h's inputs; give the new ones with [Graph.WithMeta]. All numbers
 // are rounded to float32. Cost O(w l d).
@@ -73,6 +82,12 @@ func Assemble(front Front, h *Graph) (*Graph, error) {
 			}
 		}
 	}
+	if l := front.Lift; l != nil {
+		at = b.add("MatMul", "frequencies", at, b.matrix("lift by", l.W.Reveal()))
+		at = b.add("Add", "phases", at, b.row("lift shift", l.B.Reveal().RawRowView(0)))
+		_, dim := l.B.Dims()
+		at = b.add("Mul", "lifted", b.add("Cos", "waves", at), b.row("lift scale", slices.Repeat([]float64{l.Scale}, dim)))
+	}
 	if product := front.product(); product != nil {
 		at = b.add("MatMul", "collaboration", at, b.matrix("basis", product))
 	}
@@ -83,6 +98,7 @@ func Assemble(front Front, h *Graph) (*Graph, error) {
 		return h, nil
 	}
 	b.g.meta.Features, b.g.meta.Levels, b.g.meta.Units = nil, nil, nil
+	b.g.meta.Coding, b.g.meta.MissingCells = nil, nil
 	b.behind(at, h)
 	if err := b.g.check(); err != nil {
 		return nil, err
@@ -204,6 +220,16 @@ func (f Front) check(d int) (m int, err error) {
 	}
 	if columns >= 0 && columns != d {
 		return 0, fmt.Errorf("onnx: the representation has %d columns, h wants %d", columns, d)
+	}
+	if f.Lift != nil {
+		rows, dim := f.Lift.W.Dims()
+		if one, shifts := f.Lift.B.Dims(); one != 1 || shifts != dim || rows == 0 {
+			return 0, fmt.Errorf("onnx: the lift is %d × %d with %d shifts", rows, dim, shifts)
+		}
+		if dim != w {
+			return 0, fmt.Errorf("onnx: the lift gives %d columns, what is behind it takes %d", dim, w)
+		}
+		w = rows
 	}
 	what := "features"
 	m = w

@@ -241,15 +241,23 @@ func (g *Graph) checkMeta() error {
 	if n := len(m.Levels); n != 0 && n != g.inputs {
 		return fmt.Errorf("onnx: metadata has levels for %d features, the graph has %d", n, g.inputs)
 	}
+	if n := len(m.Coding); n != 0 && n != g.inputs {
+		return fmt.Errorf("onnx: metadata has the coding of %d features, the graph has %d", n, g.inputs)
+	}
 	if g.labelled && len(m.Classes) != g.outputs {
 		return fmt.Errorf("onnx: metadata names %d classes, the graph has %d scores", len(m.Classes), g.outputs)
 	}
 	if !g.labelled && len(m.Classes) != 0 {
 		return fmt.Errorf("onnx: metadata names %d classes, the graph has no output %q", len(m.Classes), labelName)
 	}
-	bytes := 5 * len(m.Levels) // brackets, a comma, and null for no list
+	bytes := 5*len(m.Levels) + 80*len(m.Coding) // brackets, a comma, and null for no list; keys
+	var coding []string
+	for _, k := range m.Coding {
+		coding = append(coding, k.Type, k.Missing, k.As, k.From, k.Layout)
+	}
 	for what, names := range map[string][]string{
 		"feature": m.Features, "unit": m.Units, "class": m.Classes, "level": slices.Concat(m.Levels...),
+		"coding": coding, "missing cell": m.MissingCells,
 		"study": {m.Study}, "contract": {m.Contract}, "label": {m.Label}, "label unit": {m.LabelUnit},
 	} {
 		for _, name := range names {

@@ -142,7 +142,8 @@ func chosen() *Graph {
 			{op: "Relu", in: []string{"a"}, out: []string{"relu"}},
 			{op: "Exp", in: []string{"sign"}, out: []string{"exp"}},
 			{op: "TreeEnsembleRegressor", in: []string{"x"}, out: []string{"trees"}, trees: trees},
-			{op: "Concat", in: []string{"same", "least", "sum", "exp", "relu", "trees", "some"}, out: []string{"scores"}},
+			{op: "Cos", in: []string{"sign"}, out: []string{"cos"}},
+			{op: "Concat", in: []string{"same", "least", "sum", "exp", "relu", "trees", "some", "cos"}, out: []string{"scores"}},
 		},
 	}
 	if err := g.check(); err != nil {
@@ -158,14 +159,14 @@ func TestChosen(t *testing.T) {
 		t.Fatal(err)
 	}
 	nan := math.NaN()
-	e := math.E
+	e, cos := math.E, math.Cos(1) // of 1 and of −1
 	for _, c := range []struct{ x, want []float64 }{
 		// x = 3 0 3: distances from 1 are 2 1 2; of the equal ones the lower first.
-		{[]float64{nan, 0, nan}, []float64{0, 0, 0, 1, 2, 3, 30, e, 1 / e, e, 2, 0, 2, 0, 8, 8, 1, 0, 2}},
+		{[]float64{nan, 0, nan}, []float64{0, 0, 0, 1, 2, 3, 30, e, 1 / e, e, 2, 0, 2, 0, 8, 8, 1, 0, 2, cos, cos, cos}},
 		// x = 0 1 −1: distances 1 0 2; leaf of zeros.
-		{[]float64{0, 1, -1}, []float64{1, 1, 0, 0, 1, 3, 30, 1 / e, 1, 1 / e, 0, 0, 0, 0, 0, 8, 0, 1, -1}},
+		{[]float64{0, 1, -1}, []float64{1, 1, 0, 0, 1, 3, 30, 1 / e, 1, 1 / e, 0, 0, 0, 0, 0, 8, 0, 1, -1, cos, 1, cos}},
 		// x = 1 0.5 −1: at both thresholds.
-		{[]float64{1, 0.5, -1}, []float64{0, 0, 0, 0, 0.5, 3, 30, 1, 1 / e, 1 / e, 0, 0, 0, 1, 2, 8, 1, 0.5, -1}},
+		{[]float64{1, 0.5, -1}, []float64{0, 0, 0, 0, 0.5, 3, 30, 1, 1 / e, 1 / e, 0, 0, 0, 1, 2, 8, 1, 0.5, -1, 1, cos, cos}},
 	} {
 		out, err := g.Run(mat.NewDense(1, 3, c.x))
 		if err != nil {
@@ -495,7 +496,7 @@ func TestDecodeRefusesChosen(t *testing.T) {
 		{"operator set for trees alone", func(m *onnxpb.ModelProto) { m.OpsetImport = m.OpsetImport[1:] }, `does not import the operators of domain ""`},
 		{"new operator set for trees", func(m *onnxpb.ModelProto) { *m.OpsetImport[1].Version = 5 }, `operator set of domain "ai.onnx.ml" is 5, want 1 to 4`},
 		{"operator set without trees", func(m *onnxpb.ModelProto) {
-			m.Graph.Node[14].Input = slices.DeleteFunc(m.Graph.Node[14].Input, func(name string) bool { return name == "trees" })
+			m.Graph.Node[15].Input = slices.DeleteFunc(m.Graph.Node[15].Input, func(name string) bool { return name == "trees" })
 			m.Graph.Node = slices.Delete(m.Graph.Node, 13, 14)
 		}, `imports the operators of domain "ai.onnx.ml" and uses none`},
 
@@ -544,7 +545,7 @@ func TestDecodeRefusesChosen(t *testing.T) {
 		{"sum along columns", func(m *onnxpb.ModelProto) { whole(m, "axis", 2) }, "ReduceSum: axis is 2, want 1"},
 		{"sum along all", func(m *onnxpb.ModelProto) { m.Graph.Node[9].Input = m.Graph.Node[9].Input[:1] }, "ReduceSum: 1 arguments, want 2 to 2"},
 		{"dimensions kept", func(m *onnxpb.ModelProto) { m.Graph.Node[9].Attribute = nil }, "ReduceSum: attribute keepdims is missing, want 0"},
-		{"stack as numbers", func(m *onnxpb.ModelProto) { m.Graph.Node[14].Input[0] = "looked" }, "Concat: argument 1 is stacked numbers"},
+		{"stack as numbers", func(m *onnxpb.ModelProto) { m.Graph.Node[15].Input[0] = "looked" }, "Concat: argument 1 is stacked numbers"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := new(onnxpb.ModelProto)

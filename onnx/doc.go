@@ -16,7 +16,7 @@
 // index into the classes). Between them stands a sequence of operators out of a
 // short list, with float32 constants and a few whole numbers:
 //
-//	arithmetic   Add Sub Mul Div MatMul Gemm Concat Identity Abs Sign Exp Relu Sigmoid Softmax ArgMax
+//	arithmetic   Add Sub Mul Div MatMul Gemm Concat Identity Abs Sign Exp Cos Relu Sigmoid Softmax ArgMax
 //	gaps         IsNaN Where, of the input alone
 //	levels       Equal Cast
 //	neighbours   TopK Gather ReduceSum

@@ -65,6 +65,11 @@ type Meta struct {
 	Levels [][]string `json:"levels,omitempty"`
 	// Units are the units of the m inputs, "" for none; empty if unknown.
 	Units []string `json:"units,omitempty"`
+	// Coding says of each of the m inputs how a cell becomes its number; empty where all
+	// are plain numbers without gaps.
+	Coding []Coding `json:"coding,omitempty"`
+	// MissingCells are the cells that mean missing, besides the empty one.
+	MissingCells []string `json:"missing_cells,omitempty"`
 	// Label names what is predicted.
 	Label string `json:"label,omitempty"`
 	// LabelUnit is its unit, for regression.
@@ -72,6 +77,21 @@ type Meta struct {
 	// Classes name the k columns of scores and the values of label; empty for
 	// regression.
 	Classes []string `json:"classes,omitempty"`
+}
+
+// Coding is how a cell of a file becomes a number of the input. A missing cell is NaN.
+type Coding struct {
+	// Type is numeric, category, boolean, ordinal or date. A level's number is its place
+	// in Levels, from 0.
+	Type string `json:"type"`
+	// Missing is "refuse", where the graph has scores of NaN for NaN, or another word for
+	// what the graph puts in the place of NaN.
+	Missing string `json:"missing"`
+	// As is "days", of a date the days since From; or "age", the days from the date to From
+	// over 365.25. Layout is how cells spell a date.
+	As     string `json:"as,omitempty"`
+	From   string `json:"from,omitempty"`
+	Layout string `json:"layout,omitempty"`
 }
 
 func (m Meta) clone() Meta {
@@ -82,6 +102,8 @@ func (m Meta) clone() Meta {
 		m.Levels[j] = slices.Clone(m.Levels[j])
 	}
 	m.Classes = slices.Clone(m.Classes)
+	m.Coding = slices.Clone(m.Coding)
+	m.MissingCells = slices.Clone(m.MissingCells)
 	return m
 }
 
@@ -100,7 +122,6 @@ func newConstant(name string, dims []int, data []float32) constant {
 	return constant{name: name, dims: dims, numbers: func() []float32 { return data }}
 }
 
-// size is how many numbers there are.
 // size is how many numbers there are.
 func (c *constant) size() int {
 	if c.numbers == nil {

@@ -2,6 +2,7 @@ package party
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -18,9 +19,10 @@ var rowOperators = []string{"Exp", "TopK", "Gather"}
 // Accept joins what came back with what stayed into one graph from raw features
 // to scores and class:
 //
-//	x ↦ h(((x − c)/s) F G)
+//	x ↦ h(z((x − c)/s) F G)
 //
-// with c and s the contract's standardisation, F (m × l) this party's basis,
+// of rows x whose gaps are filled and whose categories are columns, with c and s of the
+// preparation (of agreed only the pooled figures count), z the lift if the contract has one, F (m × l) this party's basis,
 // G (l × d) and h (of d inputs) the analyst's. F and G are multiplied before
 // they are rounded to float32, but who knows G, as the analyst does, computes F
 // from the product: the graph stays where F stays.
@@ -31,7 +33,7 @@ var rowOperators = []string{"Exp", "TopK", "Gather"}
 // who hides rows in weights.
 //
 // The errors say which shape of what came back does not fit.
-func Accept(c *study.Contract, hash study.Hash, f *basis.Basis, g *mat.Dense, h *onnx.Graph) (*onnx.Graph, error) {
+func Accept(c *study.Contract, hash study.Hash, agreed Agreed, f *basis.Basis, g *mat.Dense, h *onnx.Graph) (*onnx.Graph, error) {
 	_, l := f.Dims()
 	gr, d := g.Dims()
 	if gr != l {
@@ -56,8 +58,17 @@ func Accept(c *study.Contract, hash study.Hash, f *basis.Basis, g *mat.Dense, h 
 	if c.Label.Type == "class" && !slices.Equal(h.Classes(), c.Label.Levels) {
 		return nil, fmt.Errorf("party: the model's classes are not the contract's, in its order")
 	}
-	centre, scale := c.Standardisation()
-	model, err := onnx.Assemble(onnx.Front{Centre: centre, Scale: scale, F: f.Matrix(), G: g}, h)
+	prep, err := agreed.preparation(c)
+	if err != nil {
+		return nil, err
+	}
+	up, err := agreed.lift(c)
+	if err != nil {
+		return nil, err
+	}
+	before := front(prep)
+	before.Lift, before.F, before.G = ahead(up), f.Matrix(), g
+	model, err := onnx.Assemble(before, h)
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
@@ -65,4 +76,16 @@ func Accept(c *study.Contract, hash study.Hash, f *basis.Basis, g *mat.Dense, h 
 		return nil, fmt.Errorf("party: %w", err)
 	}
 	return model, nil
+}
+
+// front is a preparation in front of a model.
+func front(p *study.Preparation) onnx.Front {
+	f := onnx.Front{Centre: p.Centre, Scale: p.Scale}
+	if slices.ContainsFunc(p.Fill, func(v float64) bool { return !math.IsNaN(v) }) {
+		f.Fill = p.Fill
+	}
+	if slices.ContainsFunc(p.Levels, func(n int) bool { return n != 0 }) {
+		f.Levels = p.Levels
+	}
+	return f
 }

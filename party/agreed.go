@@ -2,6 +2,7 @@ package party
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -21,10 +22,65 @@ type Agreed struct {
 	// Pieces are those of all parties by their signing keys' order, this one's
 	// included, for the kinds low-rank and smote.
 	Pieces []secret.Matrix
+	// Figures are the pooled ones by which rows are prepared; nil where none are.
+	Figures *study.Figures
+	// Directions are V (m × l) of a basis of kind common; empty for the others.
+	Directions secret.Matrix
+	// Moments are the pooled second moments of prepared columns over the pooled rows
+	// (m × m), of an anchor of kind gaussian.
+	Moments secret.Matrix
 }
 
-// anchor generates A (a × m).
+// preparation is what becomes of this party's rows.
+func (g Agreed) preparation(c *study.Contract) (*study.Preparation, error) {
+	p, err := c.Preparation(g.Figures)
+	if err != nil {
+		return nil, fmt.Errorf("party: %w", err)
+	}
+	return p, nil
+}
+
+// anchor generates A (a × m), and of a site with a view of the features keeps the columns
+// that it has.
+//
+// Under a lift it has the lifted columns (a × D): an anchor that follows from the seed alone
+// is made there, so that an orthonormal one is; one that has to lie where rows lie, which is
+// any under nri and any made of rows, is made of the columns before, and lifted as they are.
 func (g Agreed) anchor(c *study.Contract) (secret.Matrix, error) {
+	if c.Lift != nil {
+		if c.Protocol != "nri" && slices.Contains(anchor.Kinds(), c.Anchor.Kind) {
+			return anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, g.Seed, c.Lift.Dim)
+		}
+		up, err := g.lift(c)
+		if err != nil {
+			return secret.Matrix{}, err
+		}
+		raw, err := g.wholeAnchor(c)
+		if err != nil {
+			return raw, err
+		}
+		defer raw.Erase()
+		return up.Apply(raw), nil
+	}
+	a, err := g.wholeAnchor(c.Whole())
+	if err != nil || c.Within == nil {
+		return a, err
+	}
+	defer a.Erase()
+	rows, _ := a.Dims()
+	columns := c.ViewColumns()
+	part := mat.NewDense(rows, len(columns), nil)
+	for i := range rows {
+		from, to := a.Reveal().RawRowView(i), part.RawRowView(i)
+		for k, j := range columns {
+			to[k] = from[j]
+		}
+	}
+	return secret.NewMatrix(part), nil
+}
+
+// wholeAnchor generates A over all columns, the same at every party.
+func (g Agreed) wholeAnchor(c *study.Contract) (secret.Matrix, error) {
 	switch {
 	case c.Anchor.Kind == "public":
 		if g.Public == nil {
@@ -42,14 +98,54 @@ func (g Agreed) anchor(c *study.Contract) (secret.Matrix, error) {
 		}
 		return anchor.FromSeedAndPieces(g.Seed, g.Pieces, c.Anchor.Rows)
 	}
+	if c.Anchor.Kind == "gaussian" {
+		return g.gaussian(c)
+	}
 	return anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, g.Seed, c.M())
 }
 
-// ID names what the anchor is made of, for the analyst, and for members who admit
-// another party, to compare.
-func (g Agreed) ID(c *study.Contract) study.Hash {
-	if c.Anchor.Pieces() {
-		return anchor.PiecesID(g.Seed, g.Pieces)
+// gaussian draws rows of the normal law with the pooled means and covariance of prepared
+// columns.
+func (g Agreed) gaussian(c *study.Contract) (secret.Matrix, error) {
+	m := c.M()
+	if rows, columns := g.Moments.Dims(); rows != m || columns != m {
+		return secret.Matrix{}, fmt.Errorf("party: the contract's anchor is gaussian, and the pooled moments are %d × %d, not %d × %d", rows, columns, m, m)
 	}
-	return g.Seed.ID() // a public file is named by the contract
+	means, err := c.PooledMeans(g.Figures)
+	if err != nil {
+		return secret.Matrix{}, err
+	}
+	sums, counts := mat.NewSymDense(m, nil), mat.NewSymDense(m, nil)
+	defer sums.Zero()
+	for i := range m {
+		for j := i; j < m; j++ {
+			sums.SetSym(i, j, g.Moments.Reveal().At(i, j))
+			counts.SetSym(i, j, 1) // moments are over the rows already
+		}
+	}
+	a, _, err := anchor.Gaussian(g.Seed, anchor.Pairs{Sums: sums, Counts: counts, Means: means}, c.Anchor.Rows)
+	return a, err
+}
+
+// ID names what the anchor is made of, and where figures are pooled those and the common
+// directions too, for the analyst, and for members who admit another party, to compare:
+// parties that prepare rows in different ways, or have different V, are found before
+// anything is aligned. It is keyed with the seed, without which nobody can test a guess.
+func (g Agreed) ID(c *study.Contract) study.Hash {
+	id := study.Hash(g.Seed.ID()) // a public file is named by the contract
+	if c.Anchor.Pieces() {
+		id = anchor.PiecesID(g.Seed, g.Pieces)
+	}
+	if c.Pooling == nil || g.Figures == nil {
+		return id
+	}
+	figures, err := g.Figures.Hash()
+	if err != nil {
+		panic("party: " + err.Error()) // of numbers that Figures.Check has seen
+	}
+	id = anchor.PooledID(g.Seed, id, figures, g.Directions)
+	if c.Anchor.Kind == "gaussian" {
+		id = anchor.PooledID(g.Seed, id, figures, g.Moments)
+	}
+	return id
 }

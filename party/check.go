@@ -29,15 +29,18 @@ func (e *FloorError) Hint() string {
 // no feature and no number label has one value only. All problems are reported
 // at once: a *FloorError, a *table.Errors, or both joined.
 func Check(c *study.Contract, t *table.Table, floors Floors) (Report, error) {
-	r := Report{Rows: t.Rows(), People: t.People(), Features: c.M(), Dim: c.Basis.Dim, Classes: t.ClassCounts()}
+	r := Report{Rows: t.Rows(), People: t.People(), Features: len(c.Features), Dim: c.Basis.Dim, Classes: t.ClassCounts()}
 	problems := r.counts(c, floors)
 	var columns table.Errors
 	for _, j := range t.Constant() {
+		if c.Features[j].Spellings() != nil {
+			continue // all rows of a site may have one level of a category: others have others
+		}
 		columns.Problems = append(columns.Problems, t.ColumnError(j,
 			fmt.Sprintf("the feature has the same value in all %d rows", r.Rows),
-			"a feature that does not vary at a site says nothing there: bring rows in which it does, or ask the analyst for a contract without it"))
+			"a number that does not vary at a site says nothing there: bring rows in which it does, or ask the analyst for a contract without it"))
 	}
-	for _, j := range outsized(t) {
+	for _, j := range outsized(c, t) {
 		columns.Problems = append(columns.Problems, t.ColumnError(j,
 			fmt.Sprintf("the feature has values beyond %g or all below %g, with which nothing can be computed", largest, 1/largest),
 			"give the column in other units, or ask the analyst for a contract with its range"))
@@ -55,14 +58,33 @@ func Check(c *study.Contract, t *table.Table, floors Floors) (Report, error) {
 	return r, errors.Join(errs...)
 }
 
+// CheckCounts compares a report's rows, people and classes with the floors: nil, or a
+// *FloorError with all that are not reached.
+func CheckCounts(c *study.Contract, r Report, floors Floors) error {
+	if problems := r.counts(c, floors); problems != nil {
+		return &FloorError{problems}
+	}
+	return nil
+}
+
 // Shares are the shares of variation that [Directions] speaks of (GEP §5.3.2).
 var Shares = []float64{0.60, 0.75, 0.90}
 
-// Directions says for each of [Shares] how many directions of the standardised rows keep
+// Directions says for each of [Shares] how many directions of the prepared rows keep
 // less than that, at most but one at least: what somebody needs who chooses a basis's
 // dimension. Two rows at least. Cost O(n m min(n, m)).
-func Directions(t *table.Table) ([]int, error) {
-	x := t.Standardised()
+//
+// figures are the pooled ones, or nil; with a contract whose rows are prepared by them,
+// and without them, the result is nil.
+func Directions(c *study.Contract, t *table.Table, figures *study.Figures) ([]int, error) {
+	if figures == nil && c.NeedsFigures() {
+		return nil, nil
+	}
+	prep, err := c.Preparation(figures)
+	if err != nil {
+		return nil, fmt.Errorf("party: %w", err)
+	}
+	x := t.Prepared(prep)
 	defer x.Erase()
 	var out []int
 	for _, share := range Shares {
@@ -80,14 +102,21 @@ func Directions(t *table.Table) ([]int, error) {
 const largest = 1e60
 
 // outsized lists the features whose largest value is beyond what can be computed with.
-func outsized(t *table.Table) []int {
-	x := t.Standardised()
-	defer x.Erase()
-	n, m := x.Dims()
-	most := make([]float64, m)
-	for i := range n {
-		for j, v := range x.Reveal().RawRowView(i) {
-			most[j] = max(most[j], math.Abs(v))
+// Only numbers can be, and only where the contract has no range for them or does not use
+// it: pooled figures are of values within ranges.
+func outsized(c *study.Contract, t *table.Table) []int {
+	x := t.X().Reveal()
+	n, p := x.Dims()
+	most := make([]float64, p)
+	for j, f := range c.Features {
+		centre, scale := 0.0, 1.0
+		if lo, hi, ok := f.Bounds(); ok && c.Standardise != "none" {
+			centre, scale = lo/2+hi/2, hi/2-lo/2
+		}
+		for i := range n {
+			if v := x.At(i, j); !math.IsNaN(v) {
+				most[j] = max(most[j], math.Abs((v-centre)/scale))
+			}
 		}
 	}
 	var out []int

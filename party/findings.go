@@ -2,13 +2,14 @@ package party
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/anchor"
+	"concord/lift"
 	"concord/privacy"
 	"concord/secret"
 	"concord/study"
@@ -43,6 +44,8 @@ type Finding struct {
 type measured struct {
 	contract *study.Contract
 	x        *mat.Dense // standardised rows (n × m)
+	high     *mat.Dense // what the basis sees of them: x, or lifted (n × D)
+	up       *lift.Map  // nil without a lift
 	people   []int      // whose they are, or nil
 	z        *mat.Dense // X̃ (n × l)
 	f        *mat.Dense // F (m × l)
@@ -75,11 +78,11 @@ func (q measured) attack(r *Report) error {
 	add := func(name, against string, value float64, warn bool, format string, args ...any) {
 		r.Findings = append(r.Findings, Finding{name, against, value, fmt.Sprintf(format, args...), warn})
 	}
-	n, m := q.x.Dims()
+	n, m := q.high.Dims()
 	_, l := q.z.Dims()
 
 	// What F leaves out of each row.
-	dr, err := privacy.DR(q.x, q.f)
+	dr, err := privacy.DR(q.high, q.f)
 	if err != nil {
 		return err
 	}
@@ -90,7 +93,7 @@ func (q measured) attack(r *Report) error {
 	// Rows need not span all features: what is beyond their span hides nothing.
 	spanned := min(r.Rank, m)
 	add("dimension", againstColluders, float64(l)/float64(m), float64(l) > 0.9*float64(spanned),
-		"of %d directions that the rows span (of %d features) %d leave: the projection protects what is in the other %d, and nothing else", spanned, m, l, max(0, spanned-l))
+		"of %d directions that the rows span (of %d %s) %d leave: the projection protects what is in the other %d, and nothing else", spanned, m, q.contract.ColumnsWord(), l, max(0, spanned-l))
 
 	if err := q.collude(r, add); err != nil {
 		return err
@@ -119,23 +122,33 @@ func (q measured) collude(r *Report, add adder) error {
 		return err
 	}
 	defer f.Zero()
-	guess, err := privacy.ReconstructAround(q.z, f, means(q.x))
+	guess, err := q.reconstructed(f)
 	if err != nil {
 		return err
 	}
 	defer guess.Zero()
-	errs, err := privacy.Compare(q.x, guess)
+	rows, m := guess.Dims()
+	x, people := q.x.Slice(0, rows, 0, m).(*mat.Dense), q.people
+	if people != nil {
+		people = people[:rows]
+	}
+	errs, err := privacy.Compare(x, guess)
 	if err != nil {
 		return err
 	}
-	link, err := privacy.LinkagePeople(q.x, guess, q.people, linkedGuesses, q.src)
+	link, err := privacy.LinkagePeople(x, guess, people, linkedGuesses, q.src)
 	if err != nil {
 		return err
+	}
+	if _, l := q.z.Dims(); q.up != nil {
+		add("lift", againstColluders, float64(l)/float64(m), l >= m,
+			"every party knows the lift, so that with the analyst it solves for the features: %d columns leave and there are %d features; with as many columns as features nothing is hidden from them, whatever the lift's width (%d rows were tried)", l, m, rows)
 	}
 	r.Linked = link.Rate
+	names := q.contract.ColumnNames()
 	for j, e := range errs.Features {
 		if !e.Constant {
-			r.Reconstructed = append(r.Reconstructed, FeatureRatio{q.contract.Features[j].Name, e.Ratio})
+			r.Reconstructed = append(r.Reconstructed, FeatureRatio{names[j], e.Ratio})
 		}
 	}
 	sortRatios(r.Reconstructed)
@@ -148,6 +161,27 @@ func (q measured) collude(r *Report, add adder) error {
 	add("linkage", againstColluders, link.Rate, link.Rate > warnLinked,
 		"%.1f %% of the reconstructed rows are nearest to the very person they came from, among %d rows (by chance %.2g %%)", 100*link.Rate, link.Rows, 100*link.Chance)
 	return nil
+}
+
+// reconstructed are the colluders' guesses of the rows, or through a lift of the first of
+// them: there each takes a search.
+func (q measured) reconstructed(f *mat.Dense) (*mat.Dense, error) {
+	if q.up == nil {
+		return privacy.ReconstructAround(q.z, f, means(q.x))
+	}
+	w, b := q.up.Matrices()
+	mean := means(q.x)
+	n, m := q.x.Dims()
+	deviation := make([]float64, m)
+	for i := range n {
+		for j, v := range q.x.RawRowView(i) {
+			deviation[j] += (v - mean[j]) * (v - mean[j]) / float64(n)
+		}
+	}
+	for j, v := range deviation {
+		deviation[j] = math.Sqrt(v)
+	}
+	return privacy.Unlift(q.z, privacy.Lifted{W: w.Reveal(), B: b.Reveal().RawRowView(0), F: f}, mean, deviation, q.src)
 }
 
 // means of the columns of x.
@@ -266,10 +300,11 @@ func (q measured) collate(r *Report, add adder) error {
 	if err != nil {
 		return err
 	}
-	var at []int // the feature of each exposure
+	var at []int // the column of each exposure
+	names := q.contract.ColumnNames()
 	for j, match := range matches {
 		if match.Column >= 0 {
-			r.Exposed = append(r.Exposed, Exposure{q.contract.Features[j].Name, abs(match.Correlation), match.Near, match.ChanceNear})
+			r.Exposed = append(r.Exposed, Exposure{names[j], abs(match.Correlation), match.Near, match.ChanceNear})
 			at = append(at, j)
 		}
 	}
@@ -363,7 +398,7 @@ func (q measured) independent(r *Report, at []int, add adder) error {
 	for _, j := range at {
 		most := slices.Max(same.RawRowView(j))
 		if sum += most; most > best {
-			best, name = most, q.contract.Features[j].Name
+			best, name = most, q.contract.ColumnNames()[j]
 		}
 	}
 	if len(at) > 0 {
@@ -377,8 +412,8 @@ func (q measured) independent(r *Report, at []int, add adder) error {
 // regenerate makes a basis again from the same rows, as the site could at any time, and
 // compares what would leave through it with z (NRI Definition 1 asks that no key can be
 // made again).
-func (r *Report) regenerate(b study.Basis, x secret.Matrix, z *mat.Dense, seed anchor.Seed, src rand.Source) error {
-	again, _, err := newBasis(b, x, seed, src)
+func (r *Report) regenerate(b study.Basis, x secret.Matrix, z *mat.Dense, agreed Agreed, src rand.Source) error {
+	again, _, err := newBasis(b, x, agreed, src)
 	if err != nil {
 		return err
 	}
@@ -402,27 +437,103 @@ func (r *Report) regenerate(b study.Basis, x secret.Matrix, z *mat.Dense, seed a
 
 // columns says what single columns and labels of t give away by themselves.
 func (r *Report) columns(c *study.Contract, t *table.Table) error {
-	columns, err := privacy.Columns(t.X().Reveal())
-	if err != nil {
-		return err
-	}
 	var unique []string
-	for j, column := range columns {
-		if column.Identifier {
-			unique = append(unique, c.Features[j].Name)
+	for j, f := range c.Features {
+		if !f.Ranged() {
+			continue // indices of levels
+		}
+		values := present(t.X().Reveal(), j)
+		if len(values) == 0 {
+			continue
+		}
+		columns, err := privacy.Columns(mat.NewDense(len(values), 1, values))
+		if err != nil {
+			return err
+		}
+		clear(values)
+		if columns[0].Identifier {
+			unique = append(unique, f.Name)
 		}
 	}
 	if unique != nil {
 		r.Findings = append(r.Findings, Finding{"unique-columns", againstColluders, float64(len(unique)),
 			"nearly every row has a value of its own in columns that look like identifiers or dates, not measurements: " + strings.Join(unique, ", "), true})
 	}
+	r.rareLevels(c, t)
 	r.rareLabels(c, t)
 	return nil
 }
 
+// present are the values of a raw feature, gaps left out.
+func present(x *mat.Dense, j int) []float64 {
+	n, _ := x.Dims()
+	var out []float64
+	for i := range n {
+		if v := x.At(i, j); !math.IsNaN(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// rareLevels says which levels of categories, booleans and ordinals few people have here:
+// their columns are nearly theirs alone. Missing values count as a level where they are
+// one.
+func (r *Report) rareLevels(c *study.Contract, t *table.Table) {
+	x, people := t.X().Reveal(), t.Persons()
+	n, _ := x.Dims()
+	rarest := 0
+	var rare []string
+	for j, f := range c.Features {
+		levels := f.Spellings()
+		if levels == nil {
+			continue
+		}
+		var of []int
+		seen := map[[2]int]bool{} // each person once for each level
+		for i := range n {
+			k, who := len(levels), i
+			if v := x.At(i, j); !math.IsNaN(v) {
+				k = int(v)
+			} else if f.Missing != study.MissingOwn {
+				continue
+			}
+			if people != nil {
+				who = people[i]
+			}
+			if at := [2]int{k, who}; !seen[at] {
+				seen[at] = true
+				of = append(of, k)
+			}
+		}
+		for _, cell := range privacy.RareCells(of, rareLabel) {
+			level := study.OwnLevel
+			if cell.Key < len(levels) {
+				level = levels[cell.Key]
+			}
+			if rarest == 0 || cell.Count < rarest {
+				rarest = cell.Count
+			}
+			rare = append(rare, fmt.Sprintf("%s=%s (%d)", f.Name, level, cell.Count))
+		}
+	}
+	if rare == nil {
+		return
+	}
+	more := ""
+	if len(rare) > mostRare {
+		rare, more = rare[:mostRare], fmt.Sprintf(" and %d more", len(rare)-mostRare)
+	}
+	r.Findings = append(r.Findings, Finding{"rare-levels", againstColluders, float64(rarest),
+		fmt.Sprintf("fewer than %d people here have these levels: %s%s; who knows that somebody has such a level looks for their row among so few of those that are reconstructed; levels that are joined in the contract hide more",
+			rareLabel, strings.Join(rare, ", "), more), true})
+}
+
 const (
-	// rareLabel is how many people of one label are not rare.
+	// rareLabel is how many people of one label, or level, are not rare.
 	rareLabel = 10
+	// mostRare levels are named.
+	mostRare = 10
 	// warnUnique is the share of rows whose number nobody else has from which on a
 	// person is warned.
 	warnUnique = 0.1

@@ -22,7 +22,7 @@ func sample(n, m, l int, seed uint64) measured {
 			x.Set(i, j, x.At(i, j)/math.Sqrt(1+float64(j)))
 		}
 	}
-	q := measured{contract: &study.Contract{Protocol: "dc"}, x: x, z: new(mat.Dense), f: linalg.Stiefel(m, l, src), a: linalg.Normal(2*m, m, src), image: new(mat.Dense), src: src}
+	q := measured{contract: &study.Contract{Protocol: "dc"}, x: x, high: x, z: new(mat.Dense), f: linalg.Stiefel(m, l, src), a: linalg.Normal(2*m, m, src), image: new(mat.Dense), src: src}
 	q.z.Mul(q.x, q.f)
 	q.image.Mul(q.a, q.f)
 	for range m {

@@ -27,6 +27,8 @@ type Answers struct {
 //
 //	x ↦ tᵢ((x − c)/s)
 //
+// of rows x whose gaps are filled and whose categories are columns.
+//
 // No basis is needed: there is none any more. The anchor's rows must lie where rows
 // lie, since tᵢ knows nothing else. Soft answers are what ridge regresses on; the
 // other learners of classes have every anchor row ten times, with labels in
@@ -77,8 +79,17 @@ func Learn(ctx context.Context, c *study.Contract, hash study.Hash, agreed Agree
 	if err != nil {
 		return fail("this site's own model: %w", err)
 	}
-	centre, scale := c.Standardisation()
-	graph, err := onnx.Assemble(onnx.Front{Centre: centre, Scale: scale}, h)
+	prep, err := agreed.preparation(c)
+	if err != nil {
+		return nil, learn.Report{}, err
+	}
+	up, err := agreed.lift(c)
+	if err != nil {
+		return nil, learn.Report{}, err
+	}
+	before := front(prep)
+	before.Lift = ahead(up)
+	graph, err := onnx.Assemble(before, h)
 	if err != nil {
 		return fail("%w", err)
 	}
@@ -86,15 +97,6 @@ func Learn(ctx context.Context, c *study.Contract, hash study.Hash, agreed Agree
 		return fail("%w", err)
 	}
 	return graph, model.Report(), nil
-}
-
-// meta names a model's inputs and outputs.
-func meta(c *study.Contract, hash study.Hash) onnx.Meta {
-	m := onnx.Meta{Study: c.Name, Contract: hash.String(), Features: c.FeatureNames(), Label: c.Label.Name, Classes: c.Label.Levels}
-	for _, feature := range c.Features {
-		m.Units = append(m.Units, feature.Unit)
-	}
-	return m
 }
 
 // check compares answers with the contract.

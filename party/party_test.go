@@ -226,7 +226,7 @@ func TestAcceptIsTheComposition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := party.Accept(c, study.Hash{}, made.Basis, g, graph)
+	model, err := party.Accept(c, study.Hash{}, party.Agreed{}, made.Basis, g, graph)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,13 +250,13 @@ func TestAcceptIsTheComposition(t *testing.T) {
 		{"G too wide", "the model takes 2 inputs, G is 2 × 3", mat.NewDense(2, 3, nil)},
 		{"G not finite", "G:", mat.NewDense(2, 2, []float64{1, math.NaN(), 0, 1})},
 	} {
-		if _, err := party.Accept(c, study.Hash{}, made.Basis, bad.g, graph); err == nil || !strings.Contains(err.Error(), bad.problem) {
+		if _, err := party.Accept(c, study.Hash{}, party.Agreed{}, made.Basis, bad.g, graph); err == nil || !strings.Contains(err.Error(), bad.problem) {
 			t.Errorf("%s: error is %v, want %q", bad.name, err, bad.problem)
 		}
 	}
 	three := *c
 	three.Label.Levels = []string{"no", "yes", "maybe"}
-	if _, err := party.Accept(&three, study.Hash{}, made.Basis, g, graph); err == nil {
+	if _, err := party.Accept(&three, study.Hash{}, party.Agreed{}, made.Basis, g, graph); err == nil {
 		t.Error("a model of two classes was accepted for three")
 	}
 }
@@ -301,7 +301,7 @@ func TestAcceptRefusesRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = party.Accept(c, study.Hash{}, made.Basis, g, graph)
+		_, err = party.Accept(c, study.Hash{}, party.Agreed{}, made.Basis, g, graph)
 		if learner.CarriesRows() {
 			if err == nil || !strings.Contains(err.Error(), "training rows") {
 				t.Errorf("%s: error is %v, want a refusal", kind, err)
@@ -316,7 +316,7 @@ func TestAcceptRefusesRows(t *testing.T) {
 // more; the numbers are those of basis.DimVariance, which has its own tests.
 func TestDirections(t *testing.T) {
 	c := contract(t, "pca", "uniform")
-	got, err := party.Directions(read(t, c, csv(300, rand.New(rand.NewPCG(1, 2)))))
+	got, err := party.Directions(c, read(t, c, csv(300, rand.New(rand.NewPCG(1, 2)))), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,11 @@ func Piece(c *study.Contract, t *table.Table, floors Floors, src rand.Source) (s
 	if err != nil {
 		return secret.Matrix{}, report, err
 	}
-	rows := permuted(t, rand.New(src))
+	prep, err := c.Preparation(nil) // pieces come before anything is pooled
+	if err != nil {
+		return secret.Matrix{}, report, fmt.Errorf("party: %w", err)
+	}
+	rows := permuted(t, prep, rand.New(src))
 	defer rows.rows.Erase()
 	made, err := makePiece(c, rows, src)
 	if err != nil {
@@ -249,9 +253,10 @@ func (r *Report) nearness(c *study.Contract, p *piece, dropped int) error {
 		if err != nil {
 			return err
 		}
+		names := c.ColumnNames()
 		for j, e := range errs.Features {
 			if !e.Constant {
-				r.Reconstructed = append(r.Reconstructed, FeatureRatio{c.Features[j].Name, e.Ratio})
+				r.Reconstructed = append(r.Reconstructed, FeatureRatio{names[j], e.Ratio})
 			}
 		}
 		sortRatios(r.Reconstructed)

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/anchor"
 	"concord/basis"
+	"concord/lift"
 	"concord/privacy"
 	"concord/secret"
 	"concord/study"
@@ -36,7 +36,7 @@ type Contribution struct {
 }
 
 // Prepare computes what would leave from a table that has passed Check:
-// standardised rows and the anchor, both through a new secret basis. src must
+// prepared rows and the anchor, both through a new secret basis. src must
 // be seeded by the operating system's entropy (see [basis.NewSource]): whoever
 // can repeat it knows F and the order of rows.
 //
@@ -51,7 +51,15 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 	if err != nil {
 		return nil, err
 	}
-	f, about, kept, err := basisFor(c, t, floors, agreed.Seed, src)
+	prep, err := agreed.preparation(c)
+	if err != nil {
+		return nil, err
+	}
+	up, err := agreed.lift(c)
+	if err != nil {
+		return nil, err
+	}
+	f, about, kept, err := basisFor(c, t, prep, up, floors, agreed, src)
 	if err != nil {
 		return nil, err
 	}
@@ -63,29 +71,34 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 		}
 		report.Dropped = dropped
 	}
-	x := permuted(t, rand.New(src))
+	x := permuted(t, prep, rand.New(src))
 	defer x.rows.Erase()
+	high := lifted(up, x.rows) // what the basis sees
+	defer high.Erase()
 	report.Rank, report.Energy = about.Rank, about.Energy
 	a, err := agreed.anchor(c)
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
 	defer a.Erase()
-	z, image := f.Project(x.rows), f.Project(a)
+	z, image := f.Project(high), f.Project(a)
 	if c.Noise != nil {
-		if z, err = report.addNoise(c.Noise, x.rows, x.people, f, floors, src); err != nil {
+		if z, err = report.addNoise(c.Noise, high, x.people, f, floors, src); err != nil {
 			return nil, err
 		}
 	}
 	if err := report.columns(c, t); err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
-	err = measured{c, x.rows.Reveal(), x.people, z, f.Matrix().Reveal(), a.Reveal(), image, src}.attack(&report)
+	if c.Basis.Kind == kindCommon {
+		report.shared(x.rows.Reveal(), agreed.Directions.Reveal())
+	}
+	err = measured{c, x.rows.Reveal(), high.Reveal(), up, x.people, z, f.Matrix().Reveal(), a.Reveal(), image, src}.attack(&report)
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
 	if c.Protocol == "nri" {
-		if err := report.regenerate(c.Basis, x.rows, z, agreed.Seed, src); err != nil {
+		if err := report.regenerate(c.Basis, high, z, agreed, src); err != nil {
 			return nil, fmt.Errorf("party: %w", err)
 		}
 	}
@@ -112,10 +125,12 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 
 // basisFor makes the basis, and drops the rows of which it leaves out less than the
 // floor of eps (MM §2.3, down-sampling).
-func basisFor(c *study.Contract, t *table.Table, floors Floors, seed anchor.Seed, src rand.Source) (*basis.Basis, basis.Report, *table.Table, error) {
-	x := t.Standardised()
+func basisFor(c *study.Contract, t *table.Table, prep *study.Preparation, up *lift.Map, floors Floors, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, *table.Table, error) {
+	rows := t.Prepared(prep)
+	defer rows.Erase()
+	x := lifted(up, rows)
 	defer x.Erase()
-	f, about, err := newBasis(c.Basis, x, seed, src)
+	f, about, err := newBasis(c.Basis, x, agreed, src)
 	if err != nil {
 		return nil, about, nil, fmt.Errorf("party: %w", err)
 	}
@@ -138,14 +153,23 @@ func basisFor(c *study.Contract, t *table.Table, floors Floors, seed anchor.Seed
 	return f, about, t, nil
 }
 
+// kindCommon is F = V Eᵢ with directions V that the parties pooled.
+const kindCommon = "common"
+
 // newBasis makes the contract's kind of basis. All directions are mixed by a Haar
 // matrix, those of a scrambled basis by one that is not orthogonal (NRI §6.1). The
-// directions of a common random basis follow from the parties' seed, the mix does not.
-func newBasis(b study.Basis, x secret.Matrix, seed anchor.Seed, src rand.Source) (*basis.Basis, basis.Report, error) {
+// directions of a common random basis follow from the parties' seed, those of a common one
+// from what they pooled; the mix follows from neither.
+func newBasis(b study.Basis, x secret.Matrix, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, error) {
 	kind, mix, from := b.Kind, basis.MixHaar, src
 	switch kind {
+	case kindCommon:
+		if _, l := agreed.Directions.Dims(); l != b.Dim {
+			return nil, basis.Report{}, fmt.Errorf("%d common directions for a basis of dimension %d; the parties pool them before they prepare", l, b.Dim)
+		}
+		return basis.Shared(kind, agreed.Directions, x, src)
 	case "common-random":
-		kind, from = basis.KindRandom, seed.CommonBasis()
+		kind, from = basis.KindRandom, agreed.Seed.CommonBasis()
 	case "scrambled":
 		kind, mix = basis.KindPCA, basis.MixNormal
 	case basis.KindPerturbed:
@@ -181,9 +205,9 @@ type labelled struct {
 	people []int // whose each row is, or nil for a row a person
 }
 
-// permuted returns the standardised rows and their labels in a random order.
-func permuted(t *table.Table, rnd *rand.Rand) labelled {
-	all := t.Standardised()
+// permuted returns the prepared rows and their labels in a random order.
+func permuted(t *table.Table, prep *study.Preparation, rnd *rand.Rand) labelled {
+	all := t.Prepared(prep)
 	defer all.Erase()
 	n, m := all.Dims()
 	order := rnd.Perm(n)

@@ -8,6 +8,7 @@ python=${PYTHON:-/usr/bin/python3}
 missing=""
 "$python" -c 'import numpy' >/dev/null 2>&1 || missing="$missing python3-numpy"
 command -v ip >/dev/null 2>&1 || missing="$missing iproute2"
+ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v postgres >/dev/null 2>&1 || missing="$missing postgresql"
 command -v gcc >/dev/null 2>&1 || missing="$missing gcc libc6-dev"
 if [ "${1:-}" = onnxruntime ]; then
 	command -v npm >/dev/null 2>&1 || missing="$missing nodejs npm"

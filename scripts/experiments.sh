@@ -19,7 +19,7 @@ only() { # the runs of an experiment that the data allow; nothing means all
   esac
 }
 
-for e in "${@:-E8 E5 E2 E6 E9 E3 E7 E4 E1}"; do
+for e in "${@:-E8 E5 E2 E6 E11 E9 E10 E3 E7 E4 E1}"; do
   for name in $e; do
     bin/concord-lab reproduce "$name" --data "$data" --out "$work/$name" --only "$(only "$name")"
     cp "$work/$name/$name.md" "$work/$name/$name.csv" "$results/"

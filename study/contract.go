@@ -30,18 +30,27 @@ type Contract struct {
 	Answers string `json:"answers,omitempty"`
 	// Parties is how many parties the roster closes with.
 	Parties int `json:"parties"`
-	// Features are the columns of X in their order.
+	// Features are the columns of a file in their order; [Contract.Columns] says what
+	// columns of X they become.
 	Features []Feature `json:"features"`
 	// Label is what is predicted.
 	Label Label `json:"label"`
 	// Subject is the column that says whose row it is, or "" for a row a person.
 	// It does not leave; floors.people counts it.
 	Subject string `json:"subject,omitempty"`
-	// Standardise is "range" (each feature's range is mapped to [-1, 1]) or
-	// "none". Figures of the data are not used: nobody sees all of it.
+	// MissingValues are the cells that mean missing, besides the empty one.
+	MissingValues []string `json:"missing_values,omitempty"`
+	// Standardise is "range" (each feature's range is mapped to [-1, 1]), "pooled" (each
+	// column to mean 0 and variance 1 over all parties' rows) or "none".
 	Standardise string `json:"standardise"`
-	Anchor      Anchor `json:"anchor"`
-	Basis       Basis  `json:"basis"`
+	// Pooling is nil where nothing is pooled.
+	Pooling *Pooling `json:"pooling,omitempty"`
+	// Lift is nil for none.
+	Lift *Lift `json:"lift,omitempty"`
+	// Views are there where the parties have partly different columns.
+	Views  []View `json:"views,omitempty"`
+	Anchor Anchor `json:"anchor"`
+	Basis  Basis  `json:"basis"`
 	// Noise is what each party adds to X̃, or nil for nothing.
 	Noise     *Noise    `json:"noise,omitempty"`
 	Alignment Alignment `json:"alignment"`
@@ -61,18 +70,8 @@ type Contract struct {
 	Auditors []Auditor `json:"auditors,omitempty"`
 	// Expect is derived from the rest and shown before anybody agrees.
 	Expect Expect `json:"expect"`
-}
-
-// Feature is one column of X.
-type Feature struct {
-	Name string `json:"name"`
-	// Type is "numeric".
-	Type string `json:"type"`
-	// Unit is told to people; it is not converted.
-	Unit string `json:"unit,omitempty"`
-	// Range holds the smallest and the largest plausible value. A training
-	// value outside is an error at the site.
-	Range *Range `json:"range,omitempty"`
+	// Within is set by [Contract.Through] only.
+	Within *Within `json:"-"`
 }
 
 // Range is a closed interval of plausible values, Min < Max.
@@ -98,9 +97,10 @@ type Anchor struct {
 	// Kind is "uniform", "normal" or "orthonormal", which follow from the seed alone;
 	// "public", mixtures of the rows of an agreed public file; "low-rank" or "smote",
 	// made of pieces that show near-raw rows of every party to every other party. Under
-	// nri it is normal, public, low-rank or smote.
+	// nri it is normal, gaussian, public, low-rank or smote. "gaussian" is normal rows with
+	// the pooled mean and covariance.
 	Kind string `json:"kind"`
-	// Rows is a, at least the number of features.
+	// Rows is a, at least the number of columns that the basis sees.
 	Rows int `json:"rows"`
 	// SHA256 is that of the public file.
 	SHA256 *Hash `json:"sha256,omitempty"`
@@ -119,7 +119,7 @@ func (a Anchor) Pieces() bool { return a.Kind == "low-rank" || a.Kind == "smote"
 type Basis struct {
 	// Kind is "svd", "pca", "pca-perturbed", "scrambled", "random" or "common-random":
 	// directions that follow from the parties' seed, the same for all, and that each
-	// party mixes by itself.
+	// party mixes by itself; or "common": the same of the pooled second moments.
 	Kind string `json:"kind"`
 	// Dim is l.
 	Dim int `json:"dim"`
@@ -155,10 +155,13 @@ func (n *Noise) Deviation() (float64, error) {
 
 // Alignment says how the analyst finds the Gᵢ.
 type Alignment struct {
-	// Method is "odc", "ls", "gep", "opp", "gopp" or "rdp".
+	// Method is "odc", "ls", "gep", "opp", "gopp", "rdp" or "consensus".
 	Method string `json:"method"`
 	// Target is "identity", for odc and ls also "random" and for ls "sigma".
 	Target string `json:"target"`
+	// Dim is d, the columns of the collaboration representation, of ls, gep and consensus;
+	// 0 for l.
+	Dim int `json:"dim,omitempty"`
 }
 
 // Floors are the least figures with which a site may contribute. A site's own
@@ -180,7 +183,9 @@ type Floors struct {
 // same numbers; here they are 8 bytes each).
 type Expect struct {
 	// Visits is how often a person comes to the program: join, setup,
-	// contribute, receive; one more where a piece of the anchor is approved.
+	// contribute, receive; one more where a piece of the anchor is approved. A
+	// stage of pooling adds two, masked sums and what opens them, of which the very
+	// first goes with setup; common directions add one.
 	Visits int `json:"visits"`
 	// UpBytes is what a contribution takes without its rows: a·l numbers.
 	UpBytes int64 `json:"up_bytes"`
@@ -188,6 +193,10 @@ type Expect struct {
 	UpBytesPerRow int64 `json:"up_bytes_per_row"`
 	// DownBytes is Gᵢ and h, or under nri the answers.
 	DownBytes int64 `json:"down_bytes"`
+	// PoolUpBytes is what a party sends for pooled figures, in all stages together, and
+	// PoolDownBytes what it gets from the others.
+	PoolUpBytes   int64 `json:"pool_up_bytes,omitempty"`
+	PoolDownBytes int64 `json:"pool_down_bytes,omitempty"`
 }
 
 // Limits that keep every size computed from a contract far from overflow and
@@ -211,12 +220,13 @@ const (
 var (
 	protocols    = []string{"dc", "nri"}
 	answers      = []string{"hard", "soft"}
-	standards    = []string{"range", "none"}
-	anchorKinds  = []string{"uniform", "normal", "orthonormal", "public", "low-rank", "smote"}
-	basisKinds   = []string{"svd", "pca", "pca-perturbed", "scrambled", "random", "common-random"}
-	methods      = []string{"odc", "ls", "gep", "opp", "gopp", "rdp"}
+	standards    = []string{"range", "pooled", "none"}
+	anchorKinds  = []string{"uniform", "normal", "orthonormal", "public", "low-rank", "smote", "gaussian"}
+	basisKinds   = []string{"svd", "pca", "pca-perturbed", "scrambled", "random", "common-random", "common"}
+	methods      = []string{"odc", "ls", "gep", "opp", "gopp", "rdp", "consensus"}
 	targets      = map[string][]string{"odc": {"identity", "random"}, "ls": {"identity", "random", "sigma"}}
 	onlyIdentity = []string{"identity"}
+	widths       = []string{"ls", "gep", "consensus"} // alignments with a dimension of their own, and for unequal lᵢ
 	modelKinds   = []string{"ridge", "logistic", "svm-linear", "mlp", "forest", "boosting"}
 	// rowKinds have training rows in their models.
 	rowKinds     = []string{"svm", "knn"}
@@ -270,9 +280,6 @@ func DecodeContract(b []byte) (*Contract, error) {
 	return c, nil
 }
 
-// M is the number of features.
-func (c *Contract) M() int { return len(c.Features) }
-
 // FeatureNames returns the features' names in order.
 func (c *Contract) FeatureNames() []string {
 	names := make([]string, len(c.Features))
@@ -291,25 +298,20 @@ func (c *Contract) PositiveLevel() int {
 	return slices.Index(c.Label.Levels, c.Label.Positive)
 }
 
-// Standardisation returns what is subtracted from each feature and what it is
-// then divided by. Both have one entry a feature.
-func (c *Contract) Standardisation() (centre, scale []float64) {
-	centre, scale = make([]float64, c.M()), make([]float64, c.M())
-	for j, f := range c.Features {
-		scale[j] = 1
-		if c.Standardise == "range" {
-			centre[j] = f.Range.Min/2 + f.Range.Max/2
-			scale[j] = f.Range.Max/2 - f.Range.Min/2
-		}
+// D is the number of columns of the collaboration representation.
+func (c *Contract) D() int {
+	if c.Alignment.Dim > 0 {
+		return c.Alignment.Dim
 	}
-	return centre, scale
+	return c.Basis.Dim
 }
 
 // expect computes what joining costs from the rest of the contract.
 func (c *Contract) expect() Expect {
 	const number = 8
 	l, a := int64(c.Basis.Dim), int64(c.Anchor.Rows)
-	down := l*l*number + c.Model.bytes(l, c.outputs(), int64(c.Floors.Rows)*int64(c.Parties))
+	d := int64(c.D())
+	down := l*d*number + c.Model.bytes(d, c.outputs(), int64(c.Floors.Rows)*int64(c.Parties))
 	switch {
 	case c.Protocol == "nri" && c.Answers == "hard":
 		down = a * number
@@ -320,11 +322,22 @@ func (c *Contract) expect() Expect {
 	if c.Anchor.Pieces() {
 		visits = 5 // a person approves the piece
 	}
+	pooled := int64(0)
+	visits += len(c.poolSteps())
+	for _, stage := range c.Stages() {
+		pooled += c.StageNumbers(stage) * pooledNumber
+	}
+	directions := int64(0)
+	if c.Basis.Kind == "common" {
+		directions = int64(c.M()) * l * number // from the first party to the others
+	}
 	return Expect{
 		Visits:        visits,
 		UpBytes:       a * l * number,
 		UpBytesPerRow: (l + 1) * number,
 		DownBytes:     down,
+		PoolUpBytes:   pooled + directions,
+		PoolDownBytes: pooled*int64(c.Parties-1) + directions,
 	}
 }
 

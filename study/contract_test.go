@@ -52,11 +52,14 @@ func TestDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
-	centre, scale := c.Standardisation()
-	if diff := cmp.Diff([]float64{60, 150.5, 150}, centre); diff != "" {
+	p, err := c.Preparation(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]float64{60, 150.5, 150}, p.Centre); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]float64{60, 149.5, 110}, scale); diff != "" {
+	if diff := cmp.Diff([]float64{60, 149.5, 110}, p.Scale); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -70,6 +73,43 @@ func TestExamples(t *testing.T) {
 		}
 		if _, err := study.ParseYAML(b); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestDocumentedContract: the example of docs/contract.md is a contract, and the page
+// names every key that is read.
+func TestDocumentedContract(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", "docs", "contract.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(b)
+	_, example, _ := strings.Cut(page, "```yaml\n")
+	example, _, found := strings.Cut(example, "```\n")
+	if !found {
+		t.Fatal("there is no example")
+	}
+	if _, err := study.ParseYAML([]byte(example)); err != nil {
+		t.Error(err)
+	}
+	for what, yaml := range map[string]string{
+		"": example + "colour: red\n", "pooling.": example + "pooling: {colour: red}\n",
+		"feature ": strings.Replace(example, "unit: kg", "colour: red", 1),
+	} {
+		_, err := study.ParseYAML([]byte(yaml))
+		if err == nil {
+			t.Fatal("an unknown key is read")
+		}
+		_, keys, _ := strings.Cut(err.Error(), "the keys here are: ")
+		for _, key := range strings.Split(keys, ", ") {
+			name := "`" + key
+			if what == "pooling." {
+				name = "`pooling." + key
+			}
+			if !strings.Contains(page, name) {
+				t.Errorf("the page does not name the key %s%s", what, key)
+			}
 		}
 	}
 }
@@ -195,9 +235,15 @@ func TestValidate(t *testing.T) {
 		{"basis: {kind: random}\nfloors: {eps: 0.1}\nnoise: {epsilon: 1, delta: 0.001, clip: 2}", "floors.eps drops rows by what they are"},
 		{"basis: {kind: random}\nstandardise: none\nnoise: {epsilon: 1, delta: 0.001, clip: 2}", "standardise is none and noise has an epsilon"},
 		{"floors: {eps: 1}", "floors.eps is 1, must be from 0 to below 1"},
-		{"standardise: pooled", `standardise is "pooled", must be one of: range, none`},
+		{"standardise: pooled", "pooling.colluders is 1 of 3 parties; a pooled sum must be over at least three parties"},
+		{"standardise: mean", `standardise is "mean", must be one of: range, pooled, none`},
+		{"pooling: {colluders: 1}", "pooling is given and nothing is pooled"},
+		{"lift: {dim: 9, gamma: 0}", "lift.gamma is 0"},
+		{"missing_values: [NA, NA]", `missing_values has "NA" twice`},
+		{"missing_values: [\"1\"]", `"1" is among missing_values and a level of the label`},
+		{"alignment: {dim: 2}", "alignment.dim belongs to ls, gep or consensus, the method is odc"},
 		{"anchor: {rows: 2}", "anchor.rows (at least the number of features, for Rank(A) = m) is 2, must be from 3"},
-		{"anchor: {kind: gaussian}", `anchor.kind is "gaussian"`},
+		{"anchor: {kind: gaussian}", "pooling.colluders is 1 of 3 parties"},
 		{"anchor: {kind: public}", "anchor.sha256 is missing"},
 		{"anchor: {kind: public, sha256: abc}", "must be a SHA-256 of 64 lower-case hexadecimal digits"},
 		{"anchor: {kind: normal, sha256: " + strings.Repeat("0a", 32) + "}", "anchor.sha256 belongs to public, the anchor is normal"},
@@ -390,6 +436,8 @@ func wantProblem(t *testing.T, name string, err error, problem string) {
 
 func FuzzParseYAML(f *testing.F) {
 	f.Add([]byte(smallYAML))
+	f.Add([]byte(tableYAML))
+	f.Add([]byte(viewed))
 	f.Add([]byte("name: &a x\nparties: *a\n? [b]\n: c\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, err := study.ParseYAML(b)
@@ -413,6 +461,13 @@ func FuzzDecodeContract(f *testing.F) {
 	}
 	b, err := c.Encode()
 	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	if c, err = study.ParseYAML([]byte(tableYAML)); err != nil {
+		f.Fatal(err)
+	}
+	if b, err = c.Encode(); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)

@@ -21,21 +21,7 @@ func Describe(c *Contract) string {
 	} else {
 		line("protocol", "%s: projected rows, projected anchor and labels leave a site once; each site keeps its secret basis", c.Protocol)
 	}
-	line("features", "%d", c.M())
-	for j, f := range c.Features {
-		if j == maxListed {
-			line("", "… and %d more; contract.json has them all", c.M()-j)
-			break
-		}
-		text := f.Name
-		if f.Range != nil {
-			text += fmt.Sprintf(", %g to %g", f.Range.Min, f.Range.Max)
-		}
-		if f.Unit != "" {
-			text += " " + f.Unit
-		}
-		line("", "%s", text)
-	}
+	c.describeFeatures(line)
 	switch c.Label.Type {
 	case "class":
 		line("label", "%s, classes %s", c.Label.Name, list(c.Label.Levels, 8))
@@ -45,15 +31,13 @@ func Describe(c *Contract) string {
 	default:
 		line("label", "%s, a number", c.Label.Name)
 	}
-	if c.Standardise == "range" {
-		line("standardise", "each feature's range is mapped to [-1, 1]")
-	} else {
-		line("standardise", "nothing: features are taken as they are")
-	}
+	c.describePooling(line)
 	line("anchor", "%s, %d rows; from a seed that the parties share and the analyst does not have", c.Anchor.Kind, c.Anchor.Rows)
 	switch {
 	case c.Anchor.Kind == "uniform":
 		line("", "whose images show the analyst directions of single features; those of an orthonormal or normal anchor do not")
+	case c.Anchor.Kind == "gaussian":
+		line("", "with the pooled mean and covariance: it lies where rows lie, and is made of none of them")
 	case c.Anchor.Kind == "public":
 		line("", "made of the public file with SHA-256 %s", c.Anchor.SHA256)
 	case c.Anchor.Pieces():
@@ -61,9 +45,9 @@ func Describe(c *Contract) string {
 		line("", "a person at each site sees how near, and approves it")
 	}
 	if c.Basis.Delta > 0 {
-		line("basis", "%s with delta %g, %d columns for %d features", c.Basis.Kind, c.Basis.Delta, c.Basis.Dim, c.M())
+		line("basis", "%s with delta %g, %d columns for %d %s", c.Basis.Kind, c.Basis.Delta, c.Basis.Dim, c.Width(), c.ColumnsWord())
 	} else {
-		line("basis", "%s, %d columns for %d features", c.Basis.Kind, c.Basis.Dim, c.M())
+		line("basis", "%s, %d columns for %d %s", c.Basis.Kind, c.Basis.Dim, c.Width(), c.ColumnsWord())
 	}
 	if n := c.Noise; n != nil {
 		sigma, err := n.Deviation()
@@ -77,7 +61,14 @@ func Describe(c *Contract) string {
 			line("noise", "deviation %g on every shared number, without a guarantee", sigma)
 		}
 	}
-	line("alignment", "%s, target %s", c.Alignment.Method, c.Alignment.Target)
+	if c.Basis.Kind == "common" {
+		line("", "directions of the pooled second moments, the same for all, that each site mixes in secret")
+	}
+	if c.Alignment.Dim > 0 {
+		line("alignment", "%s, target %s, to %d columns", c.Alignment.Method, c.Alignment.Target, c.Alignment.Dim)
+	} else {
+		line("alignment", "%s, target %s", c.Alignment.Method, c.Alignment.Target)
+	}
 	line("model", "%s", c.Model)
 	if c.LocalModel != nil {
 		line("own model", "%s, trained at each site on the anchor and the answers", c.LocalModel)
@@ -105,12 +96,22 @@ func Describe(c *Contract) string {
 			line("", "may get from the analyst ALL THAT IT HAS, contributions opened, to compute the results again")
 		}
 	}
-	steps := "join, setup, contribute, receive"
-	if c.Anchor.Pieces() {
-		steps = "join, setup, piece of the anchor, contribute, receive"
+	steps := "join, setup"
+	if c.Pooling != nil {
+		steps += " with masked figures"
 	}
+	if c.Anchor.Pieces() {
+		steps += ", piece of the anchor"
+	}
+	for _, step := range c.poolSteps() {
+		steps += ", " + step
+	}
+	steps += ", contribute, receive"
 	line("visits", "%d: %s", c.Expect.Visits, steps)
 	line("bytes", "up %d + %d a row, down %d, and a few thousand for envelopes", c.Expect.UpBytes, c.Expect.UpBytesPerRow, c.Expect.DownBytes)
+	if c.Pooling != nil {
+		line("", "for pooled figures up %d and down %d", c.Expect.PoolUpBytes, c.Expect.PoolDownBytes)
+	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 

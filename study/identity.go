@@ -276,6 +276,25 @@ func (id *Identity) SigningKey() ed25519.PrivateKey {
 // Sign signs b for one purpose with the identity's signing key.
 func (id *Identity) Sign(purpose string, b []byte) []byte { return Sign(id.SigningKey(), purpose, b) }
 
+// PairSecret is the X25519 secret that this participant's mask key and another's have in
+// common, 32 bytes; with its own statement one that only itself knows. Keys are derived
+// from it, it is never used by itself.
+func (id *Identity) PairSecret(other *Statement) (secret.Bytes, error) {
+	own, err := ecdh.X25519().NewPrivateKey(id.keys().mask)
+	if err != nil {
+		return secret.Bytes{}, fmt.Errorf("study: mask key: %w", err)
+	}
+	theirs, err := ecdh.X25519().NewPublicKey(other.MaskKey)
+	if err != nil {
+		return secret.Bytes{}, fmt.Errorf("study: the mask key of %q: %w", other.Name, err)
+	}
+	b, err := own.ECDH(theirs) // refuses points of small order
+	if err != nil {
+		return secret.Bytes{}, fmt.Errorf("study: the mask key of %q: %w", other.Name, err)
+	}
+	return secret.NewBytes(b), nil
+}
+
 // AgeIdentity opens what was sealed to the statement's recipient.
 func (id *Identity) AgeIdentity() age.Identity { return id.keys().age }
 

@@ -28,6 +28,9 @@ type Policy struct {
 	Projections int
 	// Approve lets a program approve what keeps all floors, without a person.
 	Approve bool
+	// Pool lets a program approve the stages of masked sums after the first, of the file of
+	// the first and with all floors kept.
+	Pool bool
 }
 
 // ParsePolicy reads policy.yaml:
@@ -37,6 +40,7 @@ type Policy struct {
 //	ledger: /srv/concord/ledger.jsonl
 //	projections: 1          # how often of the same file, for approve
 //	approve: true           # a program may approve by it
+//	pool: true              # and the stages of masked sums after the first, of the same file
 //
 // Everything may be left out. Unknown keys, repeated keys and values out of range are
 // errors with line and column: a policy that cannot be read is not taken for none.
@@ -64,6 +68,7 @@ func ParsePolicy(b []byte) (*Policy, error) {
 		f.get("ledger").str(&p.Ledger),
 		f.get("projections").integer(&p.Projections),
 		f.get("approve").boolean(&p.Approve),
+		f.get("pool").boolean(&p.Pool),
 	)
 	if err == nil {
 		err = f.done()
@@ -98,8 +103,8 @@ func (p *Policy) validate() error {
 		}
 	}
 	if p.Name == "" {
-		if p.Approve {
-			return errors.New("study: policy.yaml: approve is true and name is missing; the name stands in every approval")
+		if p.Approve || p.Pool {
+			return errors.New("study: policy.yaml: approve or pool is true and name is missing; the name stands in every approval")
 		}
 		return nil
 	}

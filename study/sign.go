@@ -21,6 +21,7 @@ const (
 	SignAnswer       = "answer"       // the analyst's answer to one request
 	SignAudit        = "audit"        // an entry of an audit log
 	SignWitness      = "witness"      // a participant's word on another's audit log
+	SignPool         = "pool"         // a message of the masked sums
 	SignExport       = "export"       // the index of what an analyst seals to an auditor
 )
 

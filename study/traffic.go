@@ -22,6 +22,9 @@ type Traffic struct {
 	// Participation is p, the share of the parties in a round of averaging; zero
 	// means 1.
 	Participation float64
+	// Pooled is how many numbers each party gives to masked sums, in all stages together
+	// ([Contract.StageNumbers]); they take 16 bytes each, whatever Bits are.
+	Pooled float64
 }
 
 // TrafficBytes is what a Traffic comes to, in bytes.
@@ -37,9 +40,11 @@ type TrafficBytes struct {
 	// Setup is what stands in its place in Concord: every party's share of the
 	// anchor's seed, one file sealed to all others, up once and down c − 1 times.
 	Setup float64 `json:"setup"`
+	// Pooling is what masked sums take: every party's numbers, up once and down c − 1 times.
+	Pooling float64 `json:"pooling,omitempty"`
 	// Total is the published total: all parties' Up and Down and AnchorOnce.
 	Total float64 `json:"total"`
-	// Concord is all parties' Up and Down and Setup.
+	// Concord is all parties' Up and Down, Setup and Pooling.
 	Concord float64 `json:"concord"`
 	// FedAvgRound is one round of averaging: 2 p c N q/8.
 	FedAvgRound float64 `json:"fedavg_round"`
@@ -74,6 +79,9 @@ func (t Traffic) Bytes() (TrafficBytes, error) {
 			return TrafficBytes{}, fmt.Errorf("study: %s is %v, must be positive and finite", v.name, v.value)
 		}
 	}
+	if !(t.Pooled >= 0) || math.IsInf(t.Pooled, 0) {
+		return TrafficBytes{}, fmt.Errorf("study: pooled is %v, must be finite and not negative", t.Pooled)
+	}
 	if t.Participation > 1 {
 		return TrafficBytes{}, fmt.Errorf("study: participation is %v, must be at most 1", t.Participation)
 	}
@@ -86,11 +94,12 @@ func (t Traffic) Bytes() (TrafficBytes, error) {
 		Down:        (l*l + t.Parameters) * number,
 		AnchorOnce:  t.AnchorRows * float64(t.Features) * number,
 		Setup:       c * c * (setupFixed + setupEach*(c-1)),
+		Pooling:     c * c * t.Pooled * pooledNumber,
 		FedAvgRound: 2 * t.Participation * c * t.Parameters * number,
 	}
 	b.AnchorAll = c * b.AnchorOnce
 	b.Total = c*(b.Up+b.Down) + b.AnchorOnce
-	b.Concord = c*(b.Up+b.Down) + b.Setup
+	b.Concord = c*(b.Up+b.Down) + b.Setup + b.Pooling
 	b.BreakEven = b.Total / b.FedAvgRound
 	return b, nil
 }

@@ -50,11 +50,30 @@ func TestTrafficRefuses(t *testing.T) {
 		{func(t *study.Traffic) { t.Participation = 1.5 }, "must be at most 1"},
 		{func(t *study.Traffic) { t.Dim = 6 }, "dim 6 exceeds the 5 features"},
 		{func(t *study.Traffic) { t.Bits = -1 }, "bits is -1"},
+		{func(t *study.Traffic) { t.Pooled = -1 }, "pooled is -1"},
 	} {
 		bad := good
 		c.change(&bad)
 		if _, err := bad.Bytes(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", bad, err, c.want)
 		}
+	}
+}
+
+// TestTrafficPooled: masked sums go up once and down to every other party.
+func TestTrafficPooled(t *testing.T) {
+	plain := study.Traffic{Parties: 4, Rows: 10, AnchorRows: 10, Features: 5, Dim: 2, Parameters: 3}
+	pooled := plain
+	pooled.Pooled = 21
+	a, err := plain.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := pooled.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Pooling != 16*21*16 || b.Concord-a.Concord != b.Pooling || a.Pooling != 0 || b.Total != a.Total {
+		t.Errorf("without masked sums %+v, with them %+v", a, b)
 	}
 }

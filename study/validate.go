@@ -36,7 +36,19 @@ func (c *Contract) Validate() error {
 	if err := c.validateLabel(); err != nil {
 		return err
 	}
+	if err := c.validateMissingValues(); err != nil {
+		return err
+	}
+	if err := c.validateLift(); err != nil {
+		return err
+	}
+	if err := c.validateViews(); err != nil {
+		return err
+	}
 	if err := c.validateMethods(); err != nil {
+		return err
+	}
+	if err := c.validatePooling(); err != nil {
 		return err
 	}
 	if err := c.validateModel(); err != nil {
@@ -70,9 +82,9 @@ func (c *Contract) Validate() error {
 		what    string
 		n, most int64
 	}{
-		{"max_rows × features", int64(c.MaxRows) * int64(c.M()), MaxElements},
+		{"max_rows × features", int64(c.MaxRows) * int64(max(c.M(), c.Width())), MaxElements},
 		{"max_rows × label.levels", int64(c.MaxRows) * int64(len(c.Label.Levels)), MaxElements},
-		{"anchor.rows × features", int64(c.Anchor.Rows) * int64(c.M()), MaxAnchorElements},
+		{"anchor.rows × features", int64(c.Anchor.Rows) * int64(max(c.M(), c.Width())), MaxAnchorElements},
 	} {
 		if size.n > size.most {
 			return fmt.Errorf("study: %s is %d, must be at most %d", size.what, size.n, size.most)
@@ -80,43 +92,6 @@ func (c *Contract) Validate() error {
 	}
 	if want := c.expect(); c.Expect != want {
 		return fmt.Errorf("study: expect does not follow from the rest of the contract: it says %+v, the rest says %+v", c.Expect, want)
-	}
-	return nil
-}
-
-func (c *Contract) validateFeatures() error {
-	if err := between("the number of features", c.M(), 2, MaxFeatures); err != nil {
-		return err
-	}
-	seen := map[string]int{}
-	for j, f := range c.Features {
-		at := fmt.Sprintf("features[%d]", j+1)
-		if err := checkText(at+".name", f.Name); err != nil {
-			return err
-		}
-		if k, ok := seen[f.Name]; ok {
-			return fmt.Errorf("study: features %d and %d are both named %q", k+1, j+1, f.Name)
-		}
-		seen[f.Name] = j
-		at = fmt.Sprintf("feature %q", f.Name)
-		if f.Type != "numeric" {
-			return fmt.Errorf("study: %s: type is %q, must be numeric", at, f.Type)
-		}
-		if f.Unit != "" {
-			if err := checkText(at+": unit", f.Unit); err != nil {
-				return err
-			}
-		}
-		if f.Range == nil {
-			if c.Standardise == "range" {
-				return fmt.Errorf("study: %s has no range, which standardise: range needs; write range: [smallest, largest]", at)
-			}
-			continue
-		}
-		lo, hi := f.Range.Min, f.Range.Max
-		if !finite(lo) || !finite(hi) || lo >= hi || !finite(hi-lo) {
-			return fmt.Errorf("study: %s: range is [%g, %g], must be two finite numbers, the smaller first", at, lo, hi)
-		}
 	}
 	return nil
 }
@@ -162,7 +137,7 @@ func (c *Contract) validateMethods() error {
 	if err := oneOf("anchor.kind", c.Anchor.Kind, anchorKinds); err != nil {
 		return err
 	}
-	if err := between("anchor.rows (at least the number of features, for Rank(A) = m)", c.Anchor.Rows, c.M(), MaxAnchorRows); err != nil {
+	if err := between("anchor.rows (at least the number of "+c.ColumnsWord()+", for Rank(A) = m)", c.Anchor.Rows, c.Width(), MaxAnchorRows); err != nil {
 		return err
 	}
 	if err := c.validateAnchor(); err != nil {
@@ -178,11 +153,26 @@ func (c *Contract) validateMethods() error {
 	} else if delta != 0 {
 		return fmt.Errorf("study: basis.delta belongs to pca-perturbed, the basis is %s", c.Basis.Kind)
 	}
-	if c.Basis.Dim < 1 || c.Basis.Dim >= c.M() {
-		return fmt.Errorf("study: basis.dim is %d, must be from 1 to %d: a basis as wide as the %d features would leave nothing out", c.Basis.Dim, c.M()-1, c.M())
+	if w := c.free(); c.Basis.Dim < 1 || c.Basis.Dim >= w {
+		sum := ""
+		if w < c.Width() {
+			sum = fmt.Sprintf(", which vary in %d directions, since the columns of a category sum to 1,", w)
+		}
+		return fmt.Errorf("study: basis.dim is %d, must be from 1 to %d: a basis as wide as the %d %s%s would leave nothing out", c.Basis.Dim, w-1, c.Width(), c.ColumnsWord(), sum)
 	}
 	if err := oneOf("alignment.method", c.Alignment.Method, methods); err != nil {
 		return err
+	}
+	if d := c.Alignment.Dim; d != 0 {
+		if !slices.Contains(widths, c.Alignment.Method) {
+			return fmt.Errorf("study: alignment.dim belongs to %s, the method is %s", orList(widths), c.Alignment.Method)
+		}
+		if err := between("alignment.dim", d, 1, min(c.Parties*c.Basis.Dim, c.Anchor.Rows)); err != nil {
+			return err
+		}
+	}
+	if c.Alignment.Method == "consensus" && c.Alignment.Dim < c.Basis.Dim {
+		return fmt.Errorf("study: alignment.dim is %d, must be at least basis.dim, %d: consensus keeps all columns of every party", c.Alignment.Dim, c.Basis.Dim)
 	}
 	allowed := targets[c.Alignment.Method]
 	if allowed == nil {
@@ -219,6 +209,12 @@ func (c *Contract) validateAnchor() error {
 		if err := between("anchor.neighbours", a.Neighbours, 1, 100); err != nil {
 			return err
 		}
+	}
+	if a.Pieces() && c.NeedsFigures() {
+		return fmt.Errorf("study: the anchor is %s, whose pieces are made before anything is pooled, and rows are prepared by pooled figures; take standardise: range and no missing: mean or common, or another anchor", a.Kind)
+	}
+	if a.Pieces() && len(c.Views) > 0 {
+		return fmt.Errorf("study: the anchor is %s and there are views; a piece of a party has its own columns only, so that nothing in such an anchor relates the views: take public or normal", a.Kind)
 	}
 	if a.Pieces() && c.Standardise != "range" {
 		return fmt.Errorf("study: standardise is %s and the anchor %s, whose pieces show near-raw rows to the other parties: give every feature a range, so that none stands out", c.Standardise, a.Kind)
@@ -301,8 +297,8 @@ func (c *Contract) validateProtocol() error {
 	if c.Anchor.Kind == "uniform" || c.Anchor.Kind == "orthonormal" {
 		return fmt.Errorf("study: anchor.kind is %s; under nri each party trains its model on the anchor, which must lie where rows lie: take normal", c.Anchor.Kind)
 	}
-	if c.Anchor.Kind == "normal" && c.Standardise != "range" {
-		return fmt.Errorf("study: standardise is %s; under nri each party trains its model on the normal anchor, which lies around 0 with deviation 1, and features must lie there too: give every feature a range", c.Standardise)
+	if c.Anchor.Kind == "normal" && c.Standardise == "none" {
+		return fmt.Errorf("study: standardise is %s; under nri each party trains its model on the normal anchor, which lies around 0 with deviation 1, and features must lie there too: give every feature a range, or take pooled", c.Standardise)
 	}
 	if err := oneOf("answers", c.Answers, answers); err != nil {
 		return err
@@ -313,10 +309,10 @@ func (c *Contract) validateProtocol() error {
 	if c.LocalModel == nil {
 		return fmt.Errorf("study: local_model is missing; under nri each party trains one of: %s", strings.Join(modelKinds, ", "))
 	}
-	if n := int64(c.Anchor.Rows) * learn.AnswerCopies * int64(c.M()); n > MaxElements {
-		return fmt.Errorf("study: %d anchor rows of %d features, %d times for soft answers, are %d numbers, must be at most %d", c.Anchor.Rows, c.M(), learn.AnswerCopies, n, int64(MaxElements))
+	if n := int64(c.Anchor.Rows) * learn.AnswerCopies * int64(c.Width()); n > MaxElements {
+		return fmt.Errorf("study: %d anchor rows of %d columns, %d times for soft answers, are %d numbers, must be at most %d", c.Anchor.Rows, c.Width(), learn.AnswerCopies, n, int64(MaxElements))
 	}
-	return c.checkModel("local_model", *c.LocalModel, modelKinds, c.M(), c.Anchor.Rows*learn.AnswerCopies)
+	return c.checkModel("local_model", *c.LocalModel, modelKinds, c.Width(), c.Anchor.Rows*learn.AnswerCopies)
 }
 
 // checkModel checks a model of so many inputs and rows at most.
@@ -352,7 +348,7 @@ func (c *Contract) validateModel() error {
 		return fmt.Errorf("study: model.kind is %q: its model contains training rows, which every party could turn back into rows of the others; under dc it must be one of: %s",
 			c.Model.Kind, strings.Join(modelKinds, ", "))
 	}
-	if err := c.checkModel("model", c.Model, kinds, c.Basis.Dim, c.MaxRows*c.Parties); err != nil {
+	if err := c.checkModel("model", c.Model, kinds, c.D(), c.MaxRows*c.Parties); err != nil {
 		return err
 	}
 	metrics := classMetrics
@@ -374,6 +370,17 @@ func (c *Contract) validateModel() error {
 		}
 	}
 	return nil
+}
+
+// ColumnsWord is what the basis sees, for people: "features" where each is one column.
+func (c *Contract) ColumnsWord() string {
+	switch {
+	case c.Lift != nil:
+		return "lifted columns"
+	case c.M() != len(c.Features):
+		return "columns, levels counted"
+	}
+	return "features"
 }
 
 func oneOf(what, got string, allowed []string) error {

@@ -23,6 +23,9 @@ type Withdrawal struct {
 	Models []ReleasedModel `json:"models,omitempty"`
 	// Relayed: the server had passed the party's setup bundle to the others.
 	Relayed bool `json:"relayed,omitempty"`
+	// Pooled: the server had passed messages of masked sums on, of which this party's may
+	// be in the figures that the others pooled.
+	Pooled bool `json:"pooled,omitempty"`
 	// Ended says why the study has ended, or is empty.
 	Ended string `json:"ended,omitempty"`
 	// Time is the analyst's clock, in UTC and whole seconds.
@@ -95,6 +98,9 @@ func (w *Withdrawal) Remains(c *Contract) []string {
 	add("the anchor stays: this party knows it, and the others go on using it; this party together with the analyst could undo their projections")
 	if c.Anchor.Pieces() && w.Relayed {
 		add("the piece of the anchor made of this party's rows has been relayed to the other parties: who has fetched it keeps near-raw rows")
+	}
+	if w.Pooled {
+		add("figures that the parties have pooled by masked sums (means, deviations, shares of levels, common directions) stay with them and in the models: this party's rows went into those of every set that it revealed for; nobody has a part of its own to take out")
 	}
 	if c.Protocol == "nri" {
 		add("nobody kept this party's basis; what left could be put beside its rows by the analyst while it was there")

@@ -16,13 +16,18 @@ const maxYAMLBytes = 16 << 20
 // Defaults:
 //
 //	protocol      dc; under nri answers hard (soft for numbers), local_model as model
-//	standardise   range when every feature has one, none when none has; to be said when some have
+//	features      type numeric; missing refuse; layout YYYY-MM-DD of dates
+//	missing_values  none: only an empty cell is missing
+//	standardise   range when every number has one, none when none has; to be said when some have
+//	pooling       where something is pooled: colluders 1; for a common basis weights rows and sketch 0
+//	              up to 2,000 columns, beyond 2·dim + 10 with power 2
+//	lift, views   none; dim of a view 80 % of its columns
 //	anchor        kind orthonormal, under nri normal; rows m (orthonormal) or max(1000, 2m);
 //	              rank dim and delta 0.05 of low-rank (NRI §6.1), neighbours 5 of smote
 //	basis         kind pca, under nri pca-perturbed with delta 0.05 (MM §4.1); dim ⌊0.8 m⌋, at least 1 (MM §4), or
-//	              ⌊fraction·m⌋ where fraction is given
+//	              ⌊fraction·m⌋ where fraction is given; a category of k levels counts as k − 1 for it
 //	noise         none
-//	alignment     method odc; target identity for odc, sigma for ls (NRI's C = Σ; with identity
+//	alignment     method odc, ls with views; dim ⌈1.5·basis.dim⌉ of consensus; target identity for odc, sigma for ls (NRI's C = Σ; with identity
 //	              the columns have unit length and a penalised model learns next to nothing)
 //	model         logistic with c 1 for classes, ridge with alpha 1 for numbers; settings of
 //	              other kinds as in package learn
@@ -33,7 +38,8 @@ const maxYAMLBytes = 16 << 20
 //	admission     members all, retrain false
 //
 // Errors name the line and column, the key, what it holds and what would be
-// right.
+// right. A file in which FILL IN still stands, as concord study draft writes it, is
+// refused with all places where it does.
 func ParseYAML(b []byte) (*Contract, error) { return ParseYAMLWith(b, nil) }
 
 // ParseYAMLWith is ParseYAML for a file that names others, the statements of auditors:
@@ -44,6 +50,9 @@ func ParseYAMLWith(b []byte, read func(name string) ([]byte, error)) (*Contract,
 	}
 	root, err := parseTree(b)
 	if err != nil {
+		return nil, err
+	}
+	if err := root.checkBlanks(); err != nil {
 		return nil, err
 	}
 	c := &Contract{
@@ -88,7 +97,18 @@ func (c *Contract) fromYAML(root *yamlNode, read func(name string) ([]byte, erro
 		}),
 		f.get("subject").str(&c.Subject),
 		f.get("answers").str(&c.Answers),
+		f.get("missing_values").list(appendText(&c.MissingValues)),
 		f.get("standardise").str(&c.Standardise),
+		section(f.get("pooling"), func(s *fields) error {
+			c.Pooling = &Pooling{Colluders: unset, Sketch: unset, Power: unset}
+			return errors.Join(s.get("colluders").integer(&c.Pooling.Colluders), s.get("weights").str(&c.Pooling.Weights),
+				s.get("sketch").integer(&c.Pooling.Sketch), s.get("power").integer(&c.Pooling.Power))
+		}),
+		section(f.get("lift"), func(s *fields) error {
+			c.Lift = &Lift{Dim: unset, Gamma: unset}
+			return errors.Join(s.get("dim").integer(&c.Lift.Dim), s.get("gamma").float(&c.Lift.Gamma))
+		}),
+		f.get("views").list(c.viewFromYAML),
 		section(f.get("anchor"), func(s *fields) error {
 			return errors.Join(s.get("kind").str(&c.Anchor.Kind), s.get("rows").integer(&c.Anchor.Rows),
 				hashFromYAML(s.get("sha256"), &c.Anchor.SHA256), s.get("rank").integer(&c.Anchor.Rank),
@@ -103,7 +123,7 @@ func (c *Contract) fromYAML(root *yamlNode, read func(name string) ([]byte, erro
 				s.get("clip").float(&c.Noise.Clip), s.get("sigma").float(&c.Noise.Sigma))
 		}),
 		section(f.get("alignment"), func(s *fields) error {
-			return errors.Join(s.get("method").str(&c.Alignment.Method), s.get("target").str(&c.Alignment.Target))
+			return errors.Join(s.get("method").str(&c.Alignment.Method), s.get("target").str(&c.Alignment.Target), s.get("dim").integer(&c.Alignment.Dim))
 		}),
 		section(f.get("model"), c.Model.fromYAML),
 		section(f.get("local_model"), func(s *fields) error {
@@ -132,12 +152,15 @@ func (c *Contract) fromYAML(root *yamlNode, read func(name string) ([]byte, erro
 	}
 	if fraction != unset {
 		if !(fraction > 0 && fraction < 1) {
-			return fmt.Errorf("study: basis.fraction is %g, must be above 0 and below 1: the share of the %d features that leaves as columns", fraction, c.M())
+			return fmt.Errorf("study: basis.fraction is %g, must be above 0 and below 1: the share of the %d directions that leaves as columns", fraction, c.free())
+		}
+		if len(c.Views) > 0 {
+			return fmt.Errorf("study: basis has a fraction and there are views; give each view a dim")
 		}
 		if c.Basis.Dim != unset {
 			return fmt.Errorf("study: basis has both dim and fraction; give one")
 		}
-		c.Basis.Dim = max(1, int(fraction*float64(c.M())))
+		c.Basis.Dim = max(1, int(fraction*float64(c.free())))
 	}
 	return f.done()
 }
@@ -160,30 +183,72 @@ func (m *Model) fromYAML(s *fields) error {
 	)
 }
 
-// featureFromYAML reads either a bare name or a mapping of name, type, unit
-// and range.
+// featureFromYAML reads either a bare name or a mapping of name, type and what the type
+// has.
 func (c *Contract) featureFromYAML(n *yamlNode) error {
 	var feature Feature
 	if n.kind == yamlScalar {
 		feature.Name = n.text
 	} else {
 		err := section(n, func(s *fields) error {
-			return errors.Join(
+			err := errors.Join(
 				s.get("name").str(&feature.Name),
 				s.get("type").str(&feature.Type),
+				s.get("levels").list(appendText(&feature.Levels)),
 				s.get("unit").str(&feature.Unit),
 				rangeFromYAML(s.get("range"), &feature.Range),
+				s.get("as").str(&feature.As),
+				s.get("from").str(&feature.From),
+				s.get("layout").str(&feature.Layout),
+				s.get("missing").str(&feature.Missing),
 			)
+			setDefault(&feature.Type, Numeric)
+			return errors.Join(err, feature.fillFromYAML(s.get("fill")))
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if feature.Type == "" {
-		feature.Type = "numeric"
+	setDefault(&feature.Type, Numeric)
+	if feature.Type == Date {
+		setDefault(&feature.Layout, "YYYY-MM-DD")
+	}
+	if feature.Missing == "refuse" {
+		feature.Missing = MissingRefuse
 	}
 	c.Features = append(c.Features, feature)
 	return nil
+}
+
+// fillFromYAML reads a number, or the name of a level.
+func (f *Feature) fillFromYAML(n *yamlNode) error {
+	if n == nil {
+		return nil
+	}
+	f.Fill = new(float64)
+	if f.Type == Numeric || f.Type == Date {
+		return n.float(f.Fill)
+	}
+	var level string
+	if err := n.str(&level); err != nil {
+		return err
+	}
+	k := slices.Index(f.Spellings(), level)
+	if k < 0 {
+		return n.errAt("must be one of the levels: %s", list(f.Spellings(), 8))
+	}
+	*f.Fill = float64(k)
+	return nil
+}
+
+// viewFromYAML reads a mapping of name, features and dim.
+func (c *Contract) viewFromYAML(n *yamlNode) error {
+	v := View{Dim: unset}
+	err := section(n, func(s *fields) error {
+		return errors.Join(s.get("name").str(&v.Name), s.get("features").list(appendText(&v.Features)), s.get("dim").integer(&v.Dim))
+	})
+	c.Views = append(c.Views, v)
+	return err
 }
 
 // membersFromYAML reads all, a number, or a list of names.
@@ -267,7 +332,7 @@ func appendInteger(dst *[]int) func(*yamlNode) error {
 // someRanges asks for a word when some features have a range and some do not:
 // one forgotten range must not switch standardisation off for all.
 func (c *Contract) someRanges() error {
-	missing := slices.IndexFunc(c.Features, func(f Feature) bool { return f.Range == nil })
+	missing := slices.IndexFunc(c.Features, func(f Feature) bool { return f.Range == nil && f.Ranged() })
 	given := slices.ContainsFunc(c.Features, func(f Feature) bool { return f.Range != nil })
 	if c.Standardise == "" && missing >= 0 && given {
 		return fmt.Errorf("study: feature %q has no range and others have one; give it one, or say standardise: none", c.Features[missing].Name)
@@ -278,11 +343,11 @@ func (c *Contract) someRanges() error {
 // fillIn sets what study.yaml left out (see ParseYAML) and what follows from
 // the rest.
 func (c *Contract) fillIn() {
-	m := c.M()
+	m := c.Width()
 	setDefault(&c.Protocol, "dc")
 	if c.Standardise == "" {
 		c.Standardise = "range"
-		if slices.ContainsFunc(c.Features, func(f Feature) bool { return f.Range == nil }) {
+		if slices.ContainsFunc(c.Features, func(f Feature) bool { return f.Range == nil && f.Ranged() }) {
 			c.Standardise = "none"
 		}
 	}
@@ -307,7 +372,23 @@ func (c *Contract) fillIn() {
 	}
 	setNumber(&c.Anchor.Rows, max(1000, 2*m))
 	setDefault(&c.Basis.Kind, "pca")
-	setNumber(&c.Basis.Dim, max(1, m*8/10))
+	widest := unset
+	for i := range c.Views {
+		columns := 0
+		for _, f := range c.Features {
+			if slices.Contains(c.Views[i].Features, f.Name) {
+				columns += f.free()
+			}
+		}
+		setNumber(&c.Views[i].Dim, max(1, columns*8/10))
+		widest = max(widest, c.Views[i].Dim)
+	}
+	if len(c.Views) > 0 {
+		setNumber(&c.Basis.Dim, widest)
+		setDefault(&c.Alignment.Method, "ls")
+	}
+	setNumber(&c.Basis.Dim, max(1, c.free()*8/10))
+	c.fillInPooling()
 	switch c.Anchor.Kind {
 	case "low-rank":
 		setNumber(&c.Anchor.Rank, c.Basis.Dim)
@@ -327,6 +408,9 @@ func (c *Contract) fillIn() {
 		setDefault(&c.Alignment.Target, "sigma")
 	}
 	setDefault(&c.Alignment.Target, "identity")
+	if c.Alignment.Method == "consensus" && c.Alignment.Dim == 0 && c.Basis.Dim > 0 && c.Parties > 0 {
+		c.Alignment.Dim = min((3*c.Basis.Dim+1)/2, c.Anchor.Rows, c.Parties*c.Basis.Dim)
+	}
 	if c.Label.Type == "class" {
 		setDefault(&c.Model.Kind, "logistic")
 		if c.Metrics == nil {
@@ -367,6 +451,29 @@ func (c *Contract) fillIn() {
 	setNumber(&c.Floors.Eps, 0)
 	setNumber(&c.MaxRows, 1_000_000)
 	c.Expect = c.expect()
+}
+
+// fillInPooling sets what pooling has where something is pooled.
+func (c *Contract) fillInPooling() {
+	if c.Pooling == nil {
+		if !c.pools() {
+			return
+		}
+		c.Pooling = &Pooling{Colluders: unset, Sketch: unset, Power: unset}
+	}
+	p := c.Pooling
+	setNumber(&p.Colluders, 1)
+	if c.Basis.Kind == "common" {
+		setDefault(&p.Weights, "rows")
+		if c.M() > MomentColumns && c.Anchor.Kind != "gaussian" {
+			setNumber(&p.Sketch, min(c.M(), 2*c.Basis.Dim+10))
+		}
+		if p.Sketch > 0 {
+			setNumber(&p.Power, 2)
+		}
+	}
+	setNumber(&p.Sketch, 0)
+	setNumber(&p.Power, 0)
 }
 
 func setDefault(v *string, to string) {

@@ -15,8 +15,10 @@ type CellError struct {
 	// File is the file's name as it was given.
 	File string
 	// Line is the physical line from 1, the header's included; 0 where the
-	// problem is the whole file's.
+	// problem is the whole file's, or the file has no lines.
 	Line int
+	// Row is the row from 1 where the source has no lines, otherwise 0.
+	Row int
 	// Column is the field from 1; 0 where the problem is the whole line's.
 	Column int
 	// Name is the column's name in the contract, or "".
@@ -25,7 +27,10 @@ type CellError struct {
 	Problem string
 	// Hint is a cure, or "".
 	Hint string
+	// Ends says that nothing can be read after it.
+	Ends bool
 
+	more  bool // and that there is more
 	cause error
 }
 
@@ -36,8 +41,11 @@ func (e *CellError) Error() string {
 	if e.Line > 0 {
 		fmt.Fprintf(&b, ": line %d", e.Line)
 	}
+	if e.Row > 0 {
+		fmt.Fprintf(&b, ": row %d", e.Row)
+	}
 	if e.Column > 0 {
-		if e.Line > 0 {
+		if e.Line > 0 || e.Row > 0 {
 			b.WriteString(",")
 		} else {
 			b.WriteString(":")

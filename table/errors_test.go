@@ -50,9 +50,9 @@ var defects = []struct {
 	{name: "old spreadsheet", text: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00",
 		want: "patients.csv: is a spreadsheet, not CSV text", hint: "save the sheet as CSV (UTF-8, comma)"},
 	{name: "Parquet", text: "PAR1\x15\x04\x15",
-		want: "patients.csv: is a Parquet file; this version reads CSV", hint: "write the rows as CSV"},
+		want: "patients.csv: is a Parquet file, and CSV text is wanted here", hint: "name the file itself; it cannot be read from a pipe"},
 	{name: "NumPy", text: "\x93NUMPY\x01\x00",
-		want: "patients.csv: is a NumPy file; this version reads CSV", hint: "write the rows as CSV with a header"},
+		want: "patients.csv: is a NumPy file, and CSV text is wanted here", hint: "name the file itself; it cannot be read from a pipe"},
 	{name: "twice compressed", text: compressed(compressed(header)),
 		want: "patients.csv: is compressed more than once", hint: "compress it once, with gzip, or not at all"},
 	{name: "truncated gzip", text: compressed(header + "1,20,4711,benign\n")[:30],
@@ -61,15 +61,25 @@ var defects = []struct {
 		want: "patients.csv: cannot be read: gzip: invalid checksum", hint: "the file is damaged or was not copied completely; copy it again"},
 	{name: "carriage returns only", text: "age,bmi,kg,outcome\r1,20,4711,benign\r",
 		want: "patients.csv: line 1: the lines end with carriage returns only", hint: "save the file with line feeds (Unix) or both (Windows)"},
-	{name: "semicolons", text: "age;bmi;kg;outcome\n1;20;4711;benign\n",
-		want: "patients.csv: line 1: the header has 3 semicolons and no comma; this version reads columns separated by commas",
-		hint: "save the file with commas between columns and points in numbers"},
-	{name: "semicolons and quotation marks", text: "\"age\";\"bmi\";\"kg\";\"outcome\"\n1;20;4711;benign\n",
-		want: "patients.csv: line 1: the header has 3 semicolons and no comma; this version reads columns separated by commas",
-		hint: "save the file with commas between columns and points in numbers"},
-	{name: "tabs", text: "age\tbmi\tkg\toutcome\n1\t20\t4711\tbenign\n",
-		want: "patients.csv: line 1: the header has 3 tabs and no comma; this version reads columns separated by commas",
-		hint: "save the file with commas between columns and points in numbers"},
+	{name: "semicolons and decimal commas", text: "age;bmi;kg;outcome\n1;20;47,11;benign\n",
+		want: "patients.csv: line 2, column 3 (kg): the value is not a number; it has a comma", hint: hintComma},
+	{name: "a semicolon too much", text: "\"age\";\"bmi\";\"kg\";\"outcome\"\n1;20;47;11;benign\n",
+		want: "patients.csv: line 2: the row has 5 fields, the header 4", hint: "inside a cell semicolons separate too: write such cells in quotation marks"},
+	{name: "decimal points where commas are said", text: "age;bmi;kg;outcome\n1;20;47.11;benign\n1;20;4.711,5;benign\n", opt: table.Options{DecimalComma: true},
+		want: "patients.csv: line 2, column 3 (kg): the value is not a number; it has a point, and the decimal comma is wanted\n" +
+			"patients.csv: line 3, column 3 (kg): the value is not a number; it has a point, and the decimal comma is wanted",
+		hint: "write numbers with a decimal comma, and without thousands separators; or leave --decimal-comma away"},
+	{name: "two possible separators", text: "age,note;kg,bmi;outcome\n",
+		want: "patients.csv: line 1: the header does not tell what separates its columns: it could be commas or semicolons",
+		hint: "say it with --delimiter, for example --delimiter ';' or --delimiter tab"},
+	{name: "another separator than is said", text: "age;bmi;kg;outcome\n1;20;4711;benign\n", opt: table.Options{Delimiter: '|'},
+		want: "patients.csv: line 1: none of the contract's 4 columns is in the header", hint: "the first line must be the header with the columns' names; it was read as one column: --delimiter says what separates columns"},
+	{name: "zero byte", text: header + "1,20,5,benign\n1,20,\x004711,benign\n",
+		want: "patients.csv: has zero bytes: it is UTF-16 text, or no text at all; UTF-8 is read", hint: "save it as CSV in UTF-8"},
+	{name: "zero bytes far behind", text: header + strings.Repeat("1,20,5,benign\n", 6000) + "1,20,\x004711,be\x00nign\n", opt: table.Options{MaxRows: 10_000},
+		want: "patients.csv: line 6002, column 3 (kg): the cell has a zero byte\n" +
+			"patients.csv: line 6002, column 4 (outcome): the cell has a zero byte",
+		hint: "the file is damaged or no text: write it anew"},
 	{name: "separator named", text: "sep=,\n" + header + "1,20,4711,benign\n",
 		want: "patients.csv: line 1: the first line is not the header; it names the separator", hint: "remove the first line"},
 
@@ -90,7 +100,7 @@ var defects = []struct {
 		want: "patients.csv: line 1: 2 columns are missing: age, bmi\n" +
 			`patients.csv: line 1, column 2: the column "B.M.I" is not in the contract`,
 		hint: `names must be spelled as in the contract, capitals and spaces included: the file has "B.M.I", the contract "bmi"; ` +
-			"remove the column; if it ought to be used, ask the analyst for a contract that has it"},
+			`rename it if it is the contract's "bmi"`},
 	{name: "extra columns", text: "id,age,bmi,kg,outcome,,63.5,2nd visit,swordtail\u202e" + strings.Repeat("x", 80) + "\n1,1,20,4711,benign,,,,\n",
 		want: `patients.csv: line 1, column 1: the column "id" is not in the contract` + "\n" +
 			"patients.csv: line 1, column 6: the column has no name\n" +
@@ -110,7 +120,7 @@ var defects = []struct {
 	{name: "column twice where extra columns are allowed", text: "age,bmi,age,kg,outcome\n1,20,1,4711,benign\n", opt: table.Options{AllowExtra: true},
 		want: "patients.csv: line 1, column 3 (age): the name stands in the header twice, first in column 1", hint: "keep one of the two columns"},
 	{name: "header in Latin-1", text: "age,bmi,kg,outcome,gr\xf6\xdfe\n1,20,4711,benign,1\n",
-		want: "patients.csv: line 1, column 5: the name is not valid UTF-8", hint: "save the file as CSV in UTF-8"},
+		want: "patients.csv: line 1, column 5: the name is not valid UTF-8", hint: hintLatin1},
 	{name: "header with a stray quotation mark", text: "age,bm\"i,kg,outcome\n1,20,4711,benign\n",
 		want: `patients.csv: line 1, column 2: the cell has a quotation mark (") and does not begin with one` + "\n" +
 			"patients.csv: reading stopped after 1 problem, there may be more",
@@ -152,18 +162,18 @@ var defects = []struct {
 			"patients.csv: line 3, column 4 (age): the value is outside the contract's range, 0 to 120 years\n" +
 			"patients.csv: line 3, column 2 (kg): the cell is empty",
 		hint: "correct the value or leave the row out; if it is right, the contract's range is too narrow; " +
-			"this version needs complete rows: fill the cell in or leave the row out"},
+			"the contract wants a value here: fill the cell in or leave the row out"},
 	{name: "cell on a later line of its row", text: header + "\"\n\n1\",swordfish,4711,benign\n",
 		want: "patients.csv: line 4, column 2 (bmi): the value is not a number"},
 	{name: "empty", text: header + "1, ,4711,benign\n",
 		want: "patients.csv: line 2, column 2 (bmi): the cell is empty", hint: hintComplete},
 	{name: "marks of missing values", text: header + "NA,#N/A,null,benign\nn/a,-,.,benign\n?,<NA>,None,benign\n",
-		want: cells("the cell marks a missing value", 2, 3, 4), hint: hintComplete},
+		want: cells("the cell marks a missing value", 2, 3, 4), hint: hintMark},
 	{name: "not finite", text: header + "NaN,-inf,+Infinity,benign\nnan(4711),INF,1.#QNAN,benign\n∞,-1.#IND00,sNaN,benign\n",
-		want: cells("the value is not a finite number", 2, 3, 4), hint: hintComplete},
+		want: cells("the value is not a finite number", 2, 3, 4), hint: hintMark},
 	{name: "decimal comma", text: header + "\"4,711\",\"1.234,5\",\"-47,11e3\",benign\n",
 		want: cells("the value is not a number; it has a comma", 2),
-		hint: "write numbers with a decimal point, and without thousands separators"},
+		hint: hintComma},
 	{name: "not decimal", text: header + "0x4711,4_711,0x1p-2,benign\n-0X.8P1,1.2.3,0b1,benign\n",
 		want: cells("the value is not a decimal number", 2) + "\n" +
 			"patients.csv: line 3, column 1 (age): the value is not a decimal number\n" +
@@ -179,7 +189,9 @@ var defects = []struct {
 	{name: "not UTF-8", text: header + "1,20,4711\xa0,benign\n1,20,5,b\xe9nigne\n",
 		want: "patients.csv: line 2, column 3 (kg): the cell is not valid UTF-8\n" +
 			"patients.csv: line 3, column 4 (outcome): the cell is not valid UTF-8",
-		hint: "save the file as CSV in UTF-8"},
+		hint: hintLatin1},
+	{name: "neither UTF-8 nor Latin-1", text: header + "1,20,5,b\x81nigne\n",
+		want: "patients.csv: line 2, column 4 (outcome): the cell is not valid UTF-8", hint: "save the file as CSV in UTF-8"},
 	{name: "out of range", text: header + "1,4711,5,benign\n-0.001,70.000001,5,benign\n",
 		want: "patients.csv: line 2, column 2 (bmi): the value is outside the contract's range, 10 to 70\n" +
 			"patients.csv: line 3, column 1 (age): the value is outside the contract's range, 0 to 120 years\n" +
@@ -189,7 +201,7 @@ var defects = []struct {
 		want: "patients.csv: line 2, column 4 (outcome): the label is none of the contract's classes: benign, malignant\n" +
 			"patients.csv: line 3, column 4 (outcome): the cell is empty\n" +
 			"patients.csv: line 4, column 4 (outcome): the label is none of the contract's classes: benign, malignant",
-		hint: "this version needs complete rows: fill the cell in or leave the row out; classes must be spelled as in the contract, capitals included"},
+		hint: "the contract wants a value here: fill the cell in or leave the row out; classes must be spelled as in the contract, capitals included"},
 	{name: "optional label that is there must be right", text: header + "1,20,4711,swordfish\n", opt: table.Options{Label: table.Optional},
 		want: "patients.csv: line 2, column 4 (outcome): the label is none of the contract's classes: benign, malignant"},
 	{name: "as many problems as are told", text: header + strings.Repeat("swordfish,20,4711,benign\n", 50),
@@ -197,8 +209,11 @@ var defects = []struct {
 }
 
 const (
+	hintComma    = "write numbers with a decimal point, and without thousands separators; where the comma is the decimal point of the whole file, say --decimal-comma"
+	hintMark     = "only empty cells, and what the contract's missing_values name, are missing values: leave the cell empty, or ask the analyst for a contract that names the mark"
+	hintLatin1   = "it looks like Latin-1 or Windows-1252: save the file as CSV in UTF-8"
 	hintQuote    = "a cell with a comma, a quotation mark or a line end stands in quotation marks, and a quotation mark in it is doubled"
-	hintComplete = "this version needs complete rows: fill the cell in or leave the row out"
+	hintComplete = "the contract wants a value here: fill the cell in or leave the row out"
 )
 
 // cells is the same problem in all features of the given lines.
@@ -326,7 +341,7 @@ func TestClassesAsNumbers(t *testing.T) {
 	if !errors.As(err, &errs) {
 		t.Fatalf("error is %v", err)
 	}
-	const want = "classes must be spelled as in the contract; the file writes a class as another spelling of the same number, such as 1.0 for 1"
+	const want = "classes must be spelled as in the contract; the file writes one as another spelling of the same number, such as 1.0 for 1"
 	if errs.Hint() != want {
 		t.Errorf("hint is %q, want %q", errs.Hint(), want)
 	}

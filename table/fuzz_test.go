@@ -45,7 +45,7 @@ func FuzzReadCSV(f *testing.F) {
 			return
 		}
 		n, m := got.X().Dims()
-		if n != got.Rows() || n < 1 || n > c.MaxRows || m != c.M() {
+		if n != got.Rows() || n < 1 || n > c.MaxRows || m != len(c.Features) {
 			t.Fatalf("X is %d × %d, Rows %d", n, m, got.Rows())
 		}
 		outside := make([]int, m)

@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,68 +24,56 @@ const (
 	hintHeader   = "the first line must be the header with the columns' names"
 )
 
-// checkFirstLine recognises text with other separators or line ends than are
-// read, before it is taken for one wide column or a header with rows in it.
-func checkFirstLine(first string, c *study.Contract) *CellError {
-	if strings.Contains(first, "\r") {
-		return &CellError{Line: 1, Problem: "the lines end with carriage returns only", Hint: "save the file with line feeds (Unix) or both (Windows)"}
-	}
-	name := strings.Trim(strings.TrimSpace(first), `"`)
-	known := name == c.Label.Name || c.Subject != "" && name == c.Subject
-	for _, f := range c.Features {
-		known = known || name == f.Name
-	}
-	if known || strings.Contains(first, ",") {
-		return nil
-	}
-	for _, d := range []struct{ mark, name string }{{";", "semicolons"}, {"\t", "tabs"}, {"|", "vertical bars"}} {
-		if n := strings.Count(first, d.mark); n > 0 {
-			return &CellError{
-				Line:    1,
-				Problem: fmt.Sprintf("the header has %d %s and no comma; this version reads columns separated by commas", n, d.name),
-				Hint:    "save the file with commas between columns and points in numbers",
-			}
-		}
-	}
-	return nil
-}
-
 // columns is how many columns the contract names: features, label, subject.
 func columns(c *study.Contract) int {
 	if c.Subject != "" {
-		return c.M() + 2
+		return len(c.Features) + 2
 	}
-	return c.M() + 1
+	return len(c.Features) + 1
 }
 
-// readHeader finds the contract's columns among the header's fields and adds
-// what is wrong to p.
-func readHeader(header []string, c *study.Contract, opt Options, p *problems) layout {
-	wanted := make(map[string]int, c.M()+2) // the label is wanted[name] = m, the subject m + 1
+// wantedNames are the contract's names.
+func wantedNames(c *study.Contract) map[string]bool {
+	names := make(map[string]bool, columns(c))
+	for _, f := range c.Features {
+		names[f.Name] = true
+	}
+	names[c.Label.Name] = true
+	if c.Subject != "" {
+		names[c.Subject] = true
+	}
+	return names
+}
+
+// readHeader finds the contract's columns among those of a source and adds what is
+// wrong to p. line is that of the header, 0 where the source has no lines.
+func readHeader(header []Column, line int, c *study.Contract, opt Options, p *problems) layout {
+	m := len(c.Features)
+	wanted := make(map[string]int, m+2) // the label is wanted[name] = m, the subject m + 1
 	for j, f := range c.Features {
 		wanted[f.Name] = j
 	}
-	wanted[c.Label.Name] = c.M()
+	wanted[c.Label.Name] = m
 	names := append(c.FeatureNames(), c.Label.Name)
 	if c.Subject != "" {
-		wanted[c.Subject] = c.M() + 1
+		wanted[c.Subject] = m + 1
 		names = append(names, c.Subject)
 	}
 
-	for i, field := range header {
-		if !utf8.ValidString(field) {
-			p.add(CellError{Line: 1, Column: i + 1, Problem: "the name is not valid UTF-8", Hint: hintUTF8})
+	for i, column := range header {
+		if !utf8.ValidString(column.Name) {
+			p.add(CellError{Line: line, Column: i + 1, Problem: "the name is not valid UTF-8", Hint: encodingHint(column.Name)})
 		}
 	}
-	found := make([]int, c.M()+2) // fields from 1, 0 is none
+	found := make([]int, m+2) // fields from 1, 0 is none
 	known := 0
-	for i, field := range header {
-		j, ok := wanted[strings.TrimSpace(field)]
+	for i, column := range header {
+		j, ok := wanted[strings.TrimSpace(column.Name)]
 		if !ok {
 			continue
 		}
 		if found[j] > 0 {
-			p.add(CellError{Line: 1, Column: i + 1, Name: strings.TrimSpace(field),
+			p.add(CellError{Line: line, Column: i + 1, Name: strings.TrimSpace(column.Name),
 				Problem: fmt.Sprintf("the name stands in the header twice, first in column %d", found[j]),
 				Hint:    "keep one of the two columns"})
 			continue
@@ -93,49 +82,54 @@ func readHeader(header []string, c *study.Contract, opt Options, p *problems) la
 		known++
 	}
 	if known == 0 {
-		p.add(noneKnown(header, c))
+		p.add(noneKnown(header, line, c))
 		return layout{}
 	}
 	var missing []string
 	for j, name := range names {
-		if found[j] == 0 && (j < c.M() || opt.Label == Required) {
+		if found[j] == 0 && (j < m || opt.Label == Required) {
 			missing = append(missing, name)
 		}
 	}
 	switch {
 	case len(missing) == 1:
-		p.add(CellError{Line: 1, Problem: "a column is missing: " + missing[0], Hint: spelling(missing, header, wanted)})
+		p.add(CellError{Line: line, Problem: "a column is missing: " + missing[0], Hint: spelling(missing, header, wanted)})
 	case len(missing) > 1:
-		p.add(CellError{Line: 1, Problem: fmt.Sprintf("%d columns are missing: %s", len(missing), listNames(missing)), Hint: spelling(missing, header, wanted)})
+		p.add(CellError{Line: line, Problem: fmt.Sprintf("%d columns are missing: %s", len(missing), listNames(missing)), Hint: spelling(missing, header, wanted)})
 	}
 	if !opt.AllowExtra {
-		extraColumns(header, wanted, p)
+		extraColumns(header, line, wanted, missing, c, p)
 	}
-	at := layout{width: len(header), features: make([]int, c.M()), label: -1, subject: -1}
-	for j := range c.M() {
+	at := layout{width: len(header), features: make([]int, m), label: -1, subject: -1}
+	for j := range m {
 		at.features[j] = found[j] - 1
 	}
 	if opt.Label != Ignored {
-		at.label = found[c.M()] - 1
+		at.label = found[m] - 1
 	}
 	if opt.Label == Required {
-		at.subject = found[c.M()+1] - 1
+		at.subject = found[m+1] - 1
 	}
 	return at
 }
 
 // noneKnown describes a first line with none of the contract's names. It may be
 // a row, so nothing of it is shown.
-func noneKnown(header []string, c *study.Contract) CellError {
-	e := CellError{Line: 1, Problem: fmt.Sprintf("none of the contract's %d columns is in the header", columns(c)), Hint: hintHeader}
+func noneKnown(header []Column, line int, c *study.Contract) CellError {
+	e := CellError{Line: line, Problem: fmt.Sprintf("none of the contract's %d columns is in the header", columns(c)), Hint: hintHeader}
 	values := 0
-	for _, field := range header {
-		if looksLikeValue(strings.TrimSpace(field)) {
+	for _, column := range header {
+		if looksLikeValue(strings.TrimSpace(column.Name)) {
 			values++
 		}
 	}
+	if len(header) == 1 {
+		e.Hint += "; it was read as one column: --delimiter says what separates columns"
+	}
 	switch {
-	case strings.HasPrefix(strings.ToLower(header[0]), "sep="):
+	case line == 0:
+		e.Problem, e.Hint = fmt.Sprintf("none of the contract's %d columns is in it", columns(c)), hintSpelling
+	case strings.HasPrefix(strings.ToLower(header[0].Name), "sep="):
 		e.Problem, e.Hint = "the first line is not the header; it names the separator", "remove the first line"
 	case values > 0:
 		e.Problem = fmt.Sprintf("the header is missing: the first line has %s and none of the contract's names", count(values, "value"))
@@ -143,14 +137,21 @@ func noneKnown(header []string, c *study.Contract) CellError {
 	return e
 }
 
-// extraColumns adds a problem for each column that is not in the contract.
-func extraColumns(header []string, wanted map[string]int, p *problems) {
-	for i, field := range header {
-		name := strings.TrimSpace(field)
-		if _, ok := wanted[name]; ok {
+// extraColumns adds a problem for each column that is not in the contract. Features that
+// the site's view lacks are in it.
+func extraColumns(header []Column, line int, wanted map[string]int, missing []string, c *study.Contract, p *problems) {
+	elsewhere := map[string]bool{}
+	if c.Within != nil {
+		for _, f := range c.Whole().Features {
+			elsewhere[f.Name] = true
+		}
+	}
+	for i, column := range header {
+		name := strings.TrimSpace(column.Name)
+		if _, ok := wanted[name]; ok || elsewhere[name] {
 			continue
 		}
-		e := CellError{Line: 1, Column: i + 1, Hint: hintExtra}
+		e := CellError{Line: line, Column: i + 1, Hint: hintExtra}
 		switch {
 		case name == "":
 			e.Problem = "the column has no name"
@@ -164,16 +165,19 @@ func extraColumns(header []string, wanted map[string]int, p *problems) {
 			e.Problem = "the column is not in the contract; its name looks like a value and is not shown"
 		default:
 			e.Problem = fmt.Sprintf("the column %q is not in the contract", shorten(name))
+			if i := slices.IndexFunc(missing, func(want string) bool { return fold(name) != "" && fold(want) == fold(name) }); i >= 0 {
+				e.Hint = fmt.Sprintf("rename it if it is the contract's %q", missing[i])
+			}
 		}
 		p.add(e)
 	}
 }
 
 // spelling looks for a missing name among the unknown ones, spelled otherwise.
-func spelling(missing, header []string, wanted map[string]int) string {
+func spelling(missing []string, header []Column, wanted map[string]int) string {
 	for _, want := range missing {
-		for _, field := range header {
-			got := strings.TrimSpace(field)
+		for _, column := range header {
+			got := strings.TrimSpace(column.Name)
 			if _, ok := wanted[got]; !ok && !strings.ContainsFunc(got, unicode.IsControl) && fold(got) != "" && fold(got) == fold(want) {
 				return fmt.Sprintf("%s: the file has %q, the contract %q", hintSpelling, shorten(got), want)
 			}

@@ -1,12 +1,11 @@
 package table
 
 import (
+	"bytes"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
-
-	"concord/study"
 )
 
 // Spellings for which a better message than "is not a number" is known.
@@ -15,90 +14,138 @@ var (
 	missingMark  = regexp.MustCompile(`(?i)^([#(<]?n\.?/?a\.?[)>]?|null|none|nil|missing|\.+|-+|\?+|\\n)$`)
 	decimalComma = regexp.MustCompile(`^[+-]?[0-9][0-9.]*,[0-9][0-9,.]*([eE][+-]?[0-9]+)?$`)
 	withUnit     = regexp.MustCompile(`^[<>≤≥~]|^[+-]?[0-9.]+ *[\pL%°µ/]`)
+	decimal      = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 	otherNumber  = regexp.MustCompile(`^[+-]?(0[xX][0-9a-fA-F_.]+([pP][+-]?[0-9]+)?|[0-9_.]+)$`)
 )
 
 const (
-	hintComplete = "this version needs complete rows: fill the cell in or leave the row out"
-	hintComma    = "write numbers with a decimal point, and without thousands separators"
+	hintComplete = "the contract wants a value here: fill the cell in or leave the row out"
+	hintMark     = "only empty cells, and what the contract's missing_values name, are missing values: leave the cell empty, or ask the analyst for a contract that names the mark"
+	hintComma    = "write numbers with a decimal point, and without thousands separators; where the comma is the decimal point of the whole file, say --decimal-comma"
+	hintPoint    = "write numbers with a decimal comma, and without thousands separators; or leave --decimal-comma away"
 	hintUnit     = "write the number alone, without unit or sign of comparison"
 	hintDecimal  = "write numbers in decimal, for example 0.25 or 2.5e-1"
 	hintMinus    = "write the minus sign as -"
 )
 
-// parseNumber reads a trimmed cell. If it is not a finite decimal number,
-// problem says so without repeating it.
-func parseNumber(cell string) (x float64, problem, hint string) {
-	if isDecimal(cell) {
-		x, err := strconv.ParseFloat(cell, 64)
-		if err != nil {
-			return 0, "the number is too large for 64 bits", ""
-		}
-		return x, "", ""
-	}
-	switch {
-	case cell == "":
-		return 0, "the cell is empty", hintComplete
-	case missingMark.MatchString(cell):
-		return 0, "the cell marks a missing value", hintComplete
-	case nonFinite.MatchString(cell):
-		return 0, "the value is not a finite number", hintComplete
-	case decimalComma.MatchString(cell):
-		return 0, "the value is not a number; it has a comma", hintComma
-	case otherNumber.MatchString(cell):
-		return 0, "the value is not a decimal number", hintDecimal
-	case strings.HasPrefix(cell, "−"):
-		return 0, "the value is not a number", hintMinus
-	case withUnit.MatchString(cell):
-		return 0, "the value is not a number", hintUnit
-	default:
-		return 0, "the value is not a number", ""
-	}
-}
-
-// isDecimal reports whether s is the one spelling of numbers that is read,
+// readNumber reads a trimmed cell that is a finite decimal number in the one spelling
+// that is read,
 //
 //	[+-]? ( digits ( . digits? )? | . digits ) ( [eE] [+-]? digits )?
 //
-// strconv.ParseFloat alone would also accept hexadecimal floats, underscores,
-// NaN and infinities.
-func isDecimal(s string) bool {
-	s = unsigned(s)
-	whole := digits(s)
-	s = s[whole:]
-	fraction := 0
-	if strings.HasPrefix(s, ".") {
-		fraction = digits(s[1:])
-		s = s[1+fraction:]
+// with a comma for the point where comma says so. strconv.ParseFloat alone would also
+// accept hexadecimal floats, underscores, NaN and infinities.
+//
+// The result is the nearest float64. Where all digits make a whole number below 2⁵³ and
+// the power of ten is at most 22 both are exact floats, so that one multiplication or
+// division rounds once (Clinger 1990, section 4); the rest is strconv's.
+func readNumber(cell []byte, comma bool) (x float64, ok bool) {
+	point := byte('.')
+	if comma {
+		point = ','
 	}
-	if whole+fraction == 0 {
-		return false
+	i, negative := 0, false
+	if len(cell) > 0 && (cell[0] == '+' || cell[0] == '-') {
+		negative = cell[0] == '-'
+		i++
 	}
-	if s == "" {
-		return true
+	// Up to 19 digits do not overflow; with more of them strconv reads the number.
+	var mantissa uint64
+	from := i
+	for ; i < len(cell) && cell[i]-'0' <= 9; i++ {
+		mantissa = 10*mantissa + uint64(cell[i]-'0')
 	}
-	if s[0] != 'e' && s[0] != 'E' {
-		return false
+	digits, fraction := i-from, 0
+	if i < len(cell) && cell[i] == point {
+		i++
+		from = i
+		for ; i < len(cell) && cell[i]-'0' <= 9; i++ {
+			mantissa = 10*mantissa + uint64(cell[i]-'0')
+		}
+		fraction = i - from
+		digits += fraction
 	}
-	s = unsigned(s[1:])
-	return s != "" && digits(s) == len(s)
+	if digits == 0 {
+		return 0, false
+	}
+	power := 0
+	if i < len(cell) && (cell[i] == 'e' || cell[i] == 'E') {
+		i++
+		down := false
+		if i < len(cell) && (cell[i] == '+' || cell[i] == '-') {
+			down = cell[i] == '-'
+			i++
+		}
+		from := i
+		for ; i < len(cell) && cell[i]-'0' <= 9; i++ {
+			power = min(10*power+int(cell[i]-'0'), 1<<20)
+		}
+		if i == from {
+			return 0, false
+		}
+		if down {
+			power = -power
+		}
+	}
+	if i != len(cell) {
+		return 0, false
+	}
+	power -= fraction
+	if digits <= 19 && mantissa < 1<<53 && -22 <= power && power <= 22 {
+		x = float64(mantissa)
+		if power < 0 {
+			x /= powersOfTen[-power]
+		} else {
+			x *= powersOfTen[power]
+		}
+		if negative {
+			x = -x
+		}
+		return x, true
+	}
+	return slowNumber(cell, comma)
 }
 
-func unsigned(s string) string {
-	if s != "" && (s[0] == '+' || s[0] == '-') {
-		return s[1:]
+var powersOfTen = [23]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// slowNumber is readNumber for a number of that spelling.
+func slowNumber(cell []byte, comma bool) (float64, bool) {
+	if comma {
+		cell = bytes.Replace(cell, []byte{','}, []byte{'.'}, 1)
 	}
-	return s
+	x, err := strconv.ParseFloat(string(cell), 64)
+	return x, err == nil
 }
 
-// digits counts the decimal digits with which s begins.
-func digits(s string) int {
-	n := 0
-	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
-		n++
+// notNumber says why a trimmed cell is no number, without repeating it.
+func notNumber(cell string, comma bool) (problem, hint string) {
+	if comma {
+		if strings.ContainsRune(cell, '.') && strings.Trim(cell, "+-0123456789.,") == "" {
+			return "the value is not a number; it has a point, and the decimal comma is wanted", hintPoint
+		}
+		cell = strings.Replace(cell, ",", ".", 1)
 	}
-	return n
+	switch {
+	case isDecimal(cell):
+		return "the number is too large for 64 bits", ""
+	case missingMark.MatchString(cell):
+		return "the cell marks a missing value", hintMark
+	case nonFinite.MatchString(cell):
+		return "the value is not a finite number", hintMark
+	case decimalComma.MatchString(cell):
+		return "the value is not a number; it has a comma", hintComma
+	case otherNumber.MatchString(cell):
+		return "the value is not a decimal number", hintDecimal
+	case strings.HasPrefix(cell, "−"):
+		return "the value is not a number", hintMinus
+	case withUnit.MatchString(cell):
+		return "the value is not a number", hintUnit
+	}
+	return "the value is not a number", ""
 }
+
+// isDecimal reports whether s is a number as readNumber describes it.
+func isDecimal(s string) bool { return decimal.MatchString(s) }
 
 // looksLikeValue reports whether a header's name is a number in some spelling or
 // begins with one: then the header may be missing and the name a cell of the
@@ -108,12 +155,6 @@ func looksLikeValue(name string) bool {
 		return true
 	}
 	return decimalComma.MatchString(name) || withUnit.MatchString(name)
-}
-
-// inside reports whether x lies in the closed range; without a range every
-// finite number does.
-func inside(x float64, r *study.Range) bool {
-	return r == nil || r.Min <= x && x <= r.Max
 }
 
 func formatNumber(x float64) string {

@@ -1,154 +1,165 @@
 package table
 
 import (
-	"bufio"
-	"bytes"
-	"compress/flate"
-	"compress/gzip"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"strings"
+	"log/slog"
+	"math"
+	"strconv"
+
+	"concord/secret"
 )
 
-// Limits of one record, the header included, in bytes: enough for any row of
-// numbers, and a bound on what a quote that is never closed can collect.
+// Source gives the rows of a file or of a database one after the other, in memory
+// that does not grow with them. [OpenSource] makes one. It is used by one goroutine.
+type Source interface {
+	// Format says for people what is read, such as "CSV, separated by semicolons".
+	Format() string
+	// Columns are those of every row, in their order.
+	Columns() []Column
+	// Select says which of the columns Next is to read, by their indices, in the
+	// order of a record's cells. It is called before the first Next; otherwise all
+	// are read.
+	Select(columns []int)
+	// Next reads the next row into r, whose cells are good until the next call. At
+	// the end it returns io.EOF. A row that cannot be read is a *CellError, after
+	// which the next one can be, unless Ends says otherwise.
+	Next(r *Record) error
+	Close() error
+}
+
+// Column is a column of a source.
+type Column struct {
+	Name string
+	// Kind is what the cells hold: Text for CSV, whose cells are all text, and Other
+	// for what cannot be read.
+	Kind Kind
+	// Type is the source's own word for it, such as "timestamp"; "" for CSV.
+	Type string
+}
+
+// Kind says what a cell or a column holds.
+type Kind uint8
+
 const (
-	maxRecord       = 1 << 20
-	maxRecordColumn = 1 << 10 // and so much more for each column of the contract
+	// Null is a cell without a value. Empty text is Text.
+	Null Kind = iota
+	Text
+	Number
+	// Whole is a whole number of up to 64 bits.
+	Whole
+	Truth
+	// Day is a day of the calendar. Times of the day do not count.
+	Day
+	// Any is for columns whose cells differ in kind, as SQLite's do.
+	Any
+	// Other is what is not read: lists, pictures, intervals.
+	Other
 )
 
-// peekSize is how much of the file's beginning is looked at to recognise what
-// it is.
-const peekSize = 64 << 10
+var kindNames = [...]string{"nothing", "text", "numbers", "whole numbers", "truth values", "dates", "values of any kind", "values that are not read"}
 
-var errRecordTooLong = errors.New("record too long")
-
-// magics are the beginnings of files that are often taken for CSV.
-var magics = []struct{ prefix, what, hint string }{
-	{"PK\x03\x04", "is a zip file or a spreadsheet, not CSV text", "save the sheet as CSV (UTF-8, comma)"},
-	{"\xd0\xcf\x11\xe0", "is a spreadsheet, not CSV text", "save the sheet as CSV (UTF-8, comma)"},
-	{"PAR1", "is a Parquet file; this version reads CSV", "write the rows as CSV"},
-	{"\x93NUMPY", "is a NumPy file; this version reads CSV", "write the rows as CSV with a header"},
-	{"\x1f\x8b", "is compressed more than once", "compress it once, with gzip, or not at all"},
-	{"BZh", "is compressed with bzip2; gzip is read", "compress it with gzip or not at all"},
-	{"\xfd7zXZ\x00", "is compressed with xz; gzip is read", "compress it with gzip or not at all"},
-	{"\x28\xb5\x2f\xfd", "is compressed with zstd; gzip is read", "compress it with gzip or not at all"},
-	{"\xff\xfe", "is UTF-16 text; UTF-8 is read", "save it as CSV in UTF-8"},
-	{"\xfe\xff", "is UTF-16 text; UTF-8 is read", "save it as CSV in UTF-8"},
+// String says what a column of the kind holds.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("Kind(%d)", k)
 }
 
-// source is the text of a CSV file: decompressed if it was compressed, without
-// a byte order mark, and bounded.
-type source struct {
-	r     *bufio.Reader
-	limit int // bytes that may be read between two calls of next
-	since int
-	err   error // what ended reading, unless it was io.EOF
+// Record is one row of a source.
+type Record struct {
+	// Cells are those of the selected columns.
+	Cells []Cell
+	// Row counts the rows from 1.
+	Row int
+	// Line is the physical line on which the row begins, from 1, or 0 where the source has
+	// no lines.
+	Line  int
+	lines []int // of each cell, where the row has several
 }
 
-// newSource recognises what r holds. A problem is returned, not added, since it
-// is the only one that can be told.
-func newSource(r io.Reader, columns int) (*source, *CellError) {
-	raw := bufio.NewReaderSize(r, peekSize)
-	start, err := raw.Peek(2)
-	if err != nil && err != io.EOF {
-		return nil, unreadable(err, 0)
+// place is where the i-th cell stands.
+func (r *Record) place(i int) (row, line int) {
+	if i < len(r.lines) {
+		return 0, r.lines[i]
 	}
-	if bytes.Equal(start, []byte{0x1f, 0x8b}) {
-		zr, err := gzip.NewReader(raw)
-		if err != nil {
-			return nil, unreadable(err, 0)
-		}
-		raw = bufio.NewReaderSize(zr, peekSize)
+	if r.Line > 0 {
+		return 0, r.Line
 	}
-	start, err = raw.Peek(peekSize)
-	if err != nil && err != io.EOF {
-		return nil, unreadable(err, 0)
-	}
-	if bytes.HasPrefix(start, []byte("\xef\xbb\xbf")) {
-		start = start[3:]
-		if _, err := raw.Discard(3); err != nil {
-			return nil, unreadable(err, 0)
-		}
-	}
-	if bytes.ContainsFunc(start, isControl) {
-		for _, m := range magics {
-			if bytes.HasPrefix(start, []byte(m.prefix)) {
-				return nil, &CellError{Problem: m.what, Hint: m.hint}
-			}
-		}
-	}
-	if len(bytes.TrimSpace(start)) == 0 && len(start) < peekSize-3 {
-		return nil, &CellError{Problem: "is empty", Hint: "the first line must be the header with the columns' names"}
-	}
-	if bytes.IndexByte(start, 0) >= 0 {
-		return nil, &CellError{Problem: "has zero bytes: it is UTF-16 text, or no text at all; UTF-8 is read", Hint: "save it as CSV in UTF-8"}
-	}
-	return &source{r: raw, limit: maxRecord + columns*maxRecordColumn}, nil
+	return r.Row, 0
 }
 
-// isControl recognises characters that text does not have.
-func isControl(r rune) bool { return r < '\t' || '\r' < r && r < ' ' }
-
-// Read fails with errRecordTooLong once the limit has been read since the last
-// call of next and still more is wanted. What the csv reader had read ahead, 4 KiB
-// at most, does not count.
-func (s *source) Read(p []byte) (int, error) {
-	if s.err != nil {
-		return 0, s.err
-	}
-	if s.since >= s.limit {
-		s.err = errRecordTooLong
-		return 0, s.err
-	}
-	n, err := s.r.Read(p[:min(len(p), s.limit-s.since)])
-	s.since += n
-	if err != nil && err != io.EOF {
-		s.err = err
-	}
-	return n, err
+// Cell is one cell. It prints nothing of what it holds.
+type Cell struct {
+	Kind Kind
+	// text is what a Text cell holds; bits are the float of a Number and the integer of
+	// the other kinds.
+	text []byte
+	bits uint64
 }
 
-// next tells that a record has been read.
-func (s *source) next() { s.since = 0 }
+// Text is what a Text cell holds: a part of the source's buffer. Elsewhere it is nil.
+func (c Cell) Text() []byte { return c.text }
 
-// firstLine returns the beginning of the file up to the first line end, as far
-// as it was peeked. It is called before the first Read.
-func (s *source) firstLine() string {
-	start, _ := s.r.Peek(peekSize - 3)
-	line, _, _ := bytes.Cut(start, []byte("\n"))
-	return strings.TrimSuffix(string(line), "\r")
+// Float is the value of a Number, a Whole, a Truth (0 or 1) or a Day (days since 1
+// January 1970).
+func (c Cell) Float() float64 {
+	if c.Kind == Number {
+		return math.Float64frombits(c.bits)
+	}
+	return float64(int64(c.bits))
 }
 
-// failure describes what ended reading after the given line.
-func (s *source) failure(line int) *CellError {
-	if s.err == errRecordTooLong {
-		return &CellError{
-			Line:    line + 1,
-			Problem: fmt.Sprintf("the row that begins here has %d bytes or more", s.limit),
-			Hint:    `look for a quotation mark (") that is not closed`,
-			cause:   s.err,
+// Int is the value of a Whole, a Truth or a Day.
+func (c Cell) Int() int64 { return int64(c.bits) }
+
+// TextCell holds text, and the other functions what they say.
+func TextCell(b []byte) Cell { return Cell{Kind: Text, text: b} }
+
+// NumberCell holds a number.
+func NumberCell(x float64) Cell { return Cell{Kind: Number, bits: math.Float64bits(x)} }
+
+// WholeCell holds a whole number.
+func WholeCell(v int64) Cell { return Cell{Kind: Whole, bits: uint64(v)} }
+
+// TruthCell holds true or false.
+func TruthCell(is bool) Cell {
+	if is {
+		return Cell{Kind: Truth, bits: 1}
+	}
+	return Cell{Kind: Truth}
+}
+
+// DayCell holds a day, counted from 1 January 1970.
+func DayCell(days int64) Cell { return Cell{Kind: Day, bits: uint64(days)} }
+
+// spelled appends how the cell of a level or a subject is written: text as it is,
+// whole numbers, also those that a source keeps as floats, in decimal, and false and
+// true. ok is false for what has no one spelling.
+func (c Cell) spelled(to []byte) (b []byte, ok bool) {
+	switch c.Kind {
+	case Text:
+		return append(to, c.text...), true
+	case Whole:
+		return strconv.AppendInt(to, c.Int(), 10), true
+	case Truth:
+		return strconv.AppendBool(to, c.bits == 1), true
+	case Number:
+		if x := c.Float(); x == math.Trunc(x) && math.Abs(x) <= 1<<53 {
+			return strconv.AppendInt(to, int64(x), 10), true
 		}
 	}
-	return unreadable(s.err, line)
+	return to, false
 }
 
-// unreadable describes an error of the file or of its compression. Such errors
-// speak of the file, not of its content.
-func unreadable(err error, line int) *CellError {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err // the file's name stands before it anyway
-	}
-	e := &CellError{Problem: fmt.Sprintf("cannot be read: %v", err), cause: err}
-	if line > 0 {
-		e.Problem = fmt.Sprintf("cannot be read after line %d: %v", line, err)
-	}
-	var corrupt flate.CorruptInputError
-	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &corrupt) {
-		e.Hint = "the file is damaged or was not copied completely; copy it again"
-	}
-	return e
-}
+// String says only the kind.
+func (c Cell) String() string { return "cell(" + c.Kind.String() + ")" }
+
+// Format prints like String whatever the verb.
+func (c Cell) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
+
+// LogValue prints like String in structured logs.
+func (c Cell) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// MarshalText refuses with [secret.ErrEncode]. encoding/json uses it too.
+func (c Cell) MarshalText() ([]byte, error) { return nil, secret.ErrEncode }

@@ -1,20 +1,25 @@
 // Package table reads a site's rows into numbers, as the contract describes
 // them, and refuses what does not fit with file, line and column.
 //
-// Start with [OpenCSV] or [ReadCSV]. The result, a [Table], holds the raw rows
-// in the contract's order of features; [Table.Standardised] is what a party
-// projects.
+// Start with [Open], whose result, a [Table], holds the raw rows in the contract's
+// order of features; [Table.Standardised] is what a party projects. [Scan] hands the
+// rows over one after the other and keeps none.
+//
+// Raw rows are numbers: of a category the index of its level, of a truth value 0 or 1,
+// of a date days or years, and NaN of a missing value where the contract says what to
+// do about it (study.Feature).
 //
 // The rows are secret. Nothing in this package prints, logs or puts into an
 // error the content of a cell: errors say where it is and what is wrong with
 // it. Names in a header are not cells and are shown, unless the first line looks
 // like a row.
 //
-// This version reads comma-separated text with complete rows. It does not
-// impute, encode categories or convert units.
+// It does not convert units, and guesses nothing: neither the decimal point nor a
+// date's layout nor what marks a missing value.
 package table
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 
@@ -24,7 +29,7 @@ import (
 	"concord/study"
 )
 
-// Table holds n rows that fit a contract with m features. It prints only its
+// Table holds n rows that fit a contract with p features. It prints only its
 // size. A Table does not change, except through Erase.
 type Table struct {
 	contract *study.Contract
@@ -35,6 +40,9 @@ type Table struct {
 	lines  []int
 	// outside counts, for each feature, the values outside its range.
 	outside []int
+	// missing counts its missing values.
+	missing []int
+	digest  [sha256.Size]byte
 	file    string
 	columns []int // for each feature its column in the file, from 1
 }
@@ -49,7 +57,7 @@ type target struct {
 func newTable(c *study.Contract, data []float64, y *target, lines, outside []int) *Table {
 	x := &mat.Dense{}
 	if len(lines) > 0 {
-		x = mat.NewDense(len(lines), c.M(), data)
+		x = mat.NewDense(len(lines), len(c.Features), data)
 	}
 	return &Table{
 		contract: c,
@@ -67,22 +75,26 @@ func (t *Table) Rows() int { return len(t.lines) }
 // itself, not a copy.
 func (t *Table) X() secret.Matrix { return t.x }
 
-// Standardised returns a new matrix (n × m) with each feature centred and
-// scaled as the contract says, in O(n m):
-//
-//	zᵢⱼ = (xᵢⱼ - centreⱼ) / scaleⱼ
+// Standardised is [Table.Prepared] where the contract pools nothing. It panics where it
+// does.
 func (t *Table) Standardised() secret.Matrix {
-	n, m := t.x.Dims()
+	p, err := t.contract.Preparation(nil)
+	if err != nil {
+		panic("table: Standardised: " + err.Error())
+	}
+	return t.Prepared(p)
+}
+
+// Prepared returns a new matrix (n × m): the rows with their gaps filled, categories as
+// columns of 0 and 1, and every column centred and scaled, in O(n m).
+func (t *Table) Prepared(p *study.Preparation) secret.Matrix {
+	n := t.Rows()
 	if n == 0 {
 		return secret.NewMatrix(&mat.Dense{})
 	}
-	centre, scale := t.contract.Standardisation()
-	z := mat.NewDense(n, m, nil)
+	z := mat.NewDense(n, p.M(), nil)
 	for i := range n {
-		from, to := t.x.Reveal().RawRowView(i), z.RawRowView(i)
-		for j, x := range from {
-			to[j] = (x - centre[j]) / scale[j]
-		}
+		p.Row(z.RawRowView(i), t.x.Reveal().RawRowView(i))
 	}
 	return secret.NewMatrix(z)
 }
@@ -155,16 +167,23 @@ func (t *Table) ColumnError(feature int, problem, hint string) *CellError {
 // contract's range. All are 0 unless Options.AllowOutOfRange was set.
 func (t *Table) OutOfRange() []int { return t.outside }
 
-// Line is the physical line of the file, from 1, on which row i, from 0, begins.
+// Digest is the SHA-256 of the rows that [Options] asked for, or zero.
+func (t *Table) Digest() [sha256.Size]byte { return t.digest }
+
+// Missing returns, for each feature, how many values are missing.
+func (t *Table) Missing() []int { return t.missing }
+
+// Line is the physical line of the file, from 1, on which row i, from 0, begins, or its
+// number from 1 where the source has no lines.
 func (t *Table) Line(i int) int { return t.lines[i] }
 
 // Subset returns a copy of the rows whose indices, from 0, are given, in that
 // order; an index may occur more than once. It panics if one is out of range.
 func (t *Table) Subset(rows []int) *Table {
-	m, y := t.contract.M(), t.target()
+	m, y := len(t.contract.Features), t.target()
 	data := make([]float64, 0, len(rows)*m)
 	lines := make([]int, 0, len(rows))
-	outside := make([]int, m)
+	outside, missing := make([]int, m), make([]int, m)
 	sub := new(target)
 	if y.classes != nil {
 		sub.classes = make([]int, 0, len(rows))
@@ -183,8 +202,11 @@ func (t *Table) Subset(rows []int) *Table {
 		data = append(data, x...)
 		lines = append(lines, t.lines[i])
 		for j, f := range t.contract.Features {
-			if !inside(x[j], f.Range) {
+			if lo, hi, ranged := f.Bounds(); ranged && (x[j] < lo || x[j] > hi) {
 				outside[j]++
+			}
+			if x[j] != x[j] {
+				missing[j]++
 			}
 		}
 		if y.classes != nil {
@@ -198,7 +220,7 @@ func (t *Table) Subset(rows []int) *Table {
 		}
 	}
 	out := newTable(t.contract, data, sub, lines, outside)
-	out.file, out.columns = t.file, t.columns
+	out.file, out.columns, out.missing = t.file, t.columns, missing
 	return out
 }
 
@@ -212,7 +234,7 @@ func (t *Table) Erase() {
 
 // String says only the shape.
 func (t *Table) String() string {
-	return fmt.Sprintf("table(%d rows × %d features)", t.Rows(), t.contract.M())
+	return fmt.Sprintf("table(%d rows × %d features)", t.Rows(), len(t.contract.Features))
 }
 
 // Format prints like String whatever the verb.

@@ -38,7 +38,7 @@ func Read(c *study.Contract, party string, file io.ReaderAt, size int64, want bu
 	if err != nil {
 		return out, err
 	}
-	out.Anchor = *r.Manifest.Anchor
+	out.Anchor, out.View = *r.Manifest.Anchor, r.Manifest.View
 	rows, l := c.MaxRows, c.Basis.Dim
 	if out.X, err = r.Matrix(study.MemberX, npy.Limits{Rows: rows, Cols: l, Bytes: bundle.DefaultBytes}); err != nil {
 		return out, err

@@ -223,6 +223,9 @@ func (p *program) giveOne(ctx context.Context, srv *server.Server, hash, site st
 			kinds[b.Kind]++
 		}
 		what = fmt.Sprintf("contract, roster and status, %d receipts, %d shares of the anchor", g.Receipts, kinds[bundle.KindSetup])
+		if n := kinds[bundle.KindPool]; n > 0 {
+			what += fmt.Sprintf(", %d messages of masked sums", n)
+		}
 		if kinds[bundle.KindResult] > 0 {
 			what += ", the result"
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // MaxMessageBytes bounds every JSON message but the roster; a list of bundles for
-// study.MaxParties parties stays below it. MaxRosterBytes holds as many statements
+// study.MaxParties parties stays below it, without messages of masked sums: see MaxListBytes. MaxRosterBytes holds as many statements
 // and confirmations in base64, MaxSetupBytes a setup bundle for as many.
 const (
 	MaxMessageBytes = 1 << 20
@@ -130,6 +130,7 @@ const (
 	StateJoining      State = "joining"      // parties are awaited
 	StateConfirming   State = "confirming"   // the roster is closed, confirmations are awaited
 	StateSetup        State = "setup"        // the parties agree the anchor among themselves
+	StatePooling      State = "pooling"      // the parties add up masked sums among themselves
 	StateContributing State = "contributing" // contributions are awaited
 	StateTraining     State = "training"     // the analyst aligns and trains
 	StateReleased     State = "released"     // results can be fetched
@@ -163,9 +164,10 @@ type BundleInfo struct {
 	Kind     string     `json:"kind"`
 	Size     int64      `json:"size"`
 	// Epoch is the one that it was sealed in, Round its round. An older server leaves
-	// both out.
-	Epoch study.Hash `json:"epoch,omitzero"`
-	Round int        `json:"round,omitempty"`
+	// both out. Number is that of a message of masked sums, of which Round is the stage.
+	Epoch  study.Hash `json:"epoch,omitzero"`
+	Round  int        `json:"round,omitempty"`
+	Number int        `json:"number,omitempty"`
 }
 
 // Bundles answers GET PathBundles.
@@ -207,9 +209,10 @@ const (
 )
 
 // AdmissionBytes bounds what a member seals to a party that comes after setup: the
-// anchor's seed, and where the anchor is made of pieces those of so many parties.
+// anchor's seed, where the anchor is made of pieces those of so many parties, and where
+// figures are pooled the sums of every stage and the common directions.
 func AdmissionBytes(c *study.Contract, parties int) int64 {
-	return MaxSetupBytes + int64(parties)*(SetupBytes(c)-MaxSetupBytes)
+	return MaxSetupBytes + int64(parties)*(SetupBytes(c)-MaxSetupBytes) + int64(PoolStages(c))*PoolBytes(c)
 }
 
 // SetupBytes bounds a setup bundle under a contract: MaxSetupBytes, and where the anchor

@@ -294,12 +294,12 @@ func (q *holder) again(ctx context.Context, e *expected, s *site.Site, r *bundle
 	if err != nil {
 		return false, nil, err
 	}
-	f, err := s.Basis(c.M(), c.Basis.Dim)
+	f, err := s.Basis(c.Width(), c.Basis.Dim)
 	if err != nil {
 		return false, nil, err
 	}
 	defer f.Erase()
-	model, err = party.Accept(c, e.hash, f, g, e.model)
+	model, err = party.Accept(c, e.hash, party.Agreed{}, f, g, e.model)
 	return mat.Equal(g, e.g[q.name]) && bytes.Equal(h, e.model.Encode()) && bytes.Equal(metrics, e.outcome), model, err
 }
 

@@ -143,7 +143,7 @@ func (c *Client) Status(ctx context.Context) (api.Status, error) {
 // Bundles lists what waits for this party.
 func (c *Client) Bundles(ctx context.Context) ([]api.BundleInfo, error) {
 	var answer api.Bundles
-	err := c.getJSON(ctx, api.Path(api.PathBundles, c.study), api.MaxMessageBytes, &answer)
+	err := c.getJSON(ctx, api.Path(api.PathBundles, c.study), api.MaxListBytes, &answer)
 	return answer.Bundles, err
 }
 

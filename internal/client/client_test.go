@@ -89,7 +89,7 @@ func TestTooMuch(t *testing.T) {
 	c := hostile(t, func(w http.ResponseWriter, _ *http.Request) {
 		chunk := []byte(strings.Repeat("{},", 1<<16))
 		w.Write([]byte(`{"bundles":[`))
-		for range 1 + api.MaxMessageBytes/len(chunk) {
+		for range 1 + api.MaxListBytes/len(chunk) {
 			w.Write(chunk)
 		}
 	})

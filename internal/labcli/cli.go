@@ -22,6 +22,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
   concord-lab demo         three hospitals train one model, in ten seconds
   concord-lab simulate     would a collaboration on a table be worth it?
+  concord-lab compare      what the sites of a study would have alone, and in one place
   concord-lab reproduce    the published experiments, ours beside theirs
   concord-lab faces        pictures, what of them leaves, what collusion gives back
   concord-lab traffic      how many bytes it sends
@@ -36,7 +37,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	}
-	root.AddCommand(demoCommand(stdout), simulateCommand(stdout, stderr), reproduceCommand(stdout, stderr), alignCommand(stdout, stderr), benchCommand(stdout, stderr), trafficCommand(stdout), facesCommand(stdout), dataCommand(stdout), patientsCommand(stdout), chaosCommand(stdout, stderr), doctorCommand(stdout))
+	root.AddCommand(demoCommand(stdout), simulateCommand(stdout, stderr), reproduceCommand(stdout, stderr), alignCommand(stdout, stderr), benchCommand(stdout, stderr), trafficCommand(stdout), facesCommand(stdout), dataCommand(stdout), compareCommand(stdout), patientsCommand(stdout), chaosCommand(stdout, stderr), doctorCommand(stdout))
 	return cli.Run(ctx, root, args, stdin, stdout, stderr)
 }
 

@@ -29,7 +29,11 @@ what stands in for another says so.
   concord-lab data fetch NAME --data DIR
 
 gets a set from its home, where it has one, and compares the SHA-256 of its files; for
-the others it says what the files must be.`,
+the others it says what the files must be.
+
+  concord-lab data tables DIR
+
+makes the example of four hospitals' tables with different defects.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return listData(stdout, dir) },
 	}
@@ -47,6 +51,7 @@ the others it says what the files must be.`,
 			return err
 		},
 	})
+	cmd.AddCommand(dataTablesCommand(stdout))
 	return cmd
 }
 

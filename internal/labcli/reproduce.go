@@ -184,6 +184,9 @@ func printReport(stdout io.Writer, r *experiment.Report, paths []string) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.4g\t%.4g\t%+.3g\t%s\t%s\n", run, f.Name, f.Model, f.Metric, f.Mean, f.Published, f.Difference, errs, wanted)
 	}
 	t.Flush()
+	for _, other := range r.Compared() {
+		fmt.Fprintf(w, "\nBeside %s:\n%s\n", other, strings.ReplaceAll(r.Words(other), "\n\n", "\n"))
+	}
 	for _, v := range r.Times {
 		fmt.Fprintf(w, "\n%s: slopes over %s\n", v.Name, v.Axis)
 		for _, m := range v.Methods {

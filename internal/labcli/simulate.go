@@ -35,6 +35,9 @@ type simulateFlags struct {
 	protocol string
 	answers  string
 	align    []string
+	alignDim int
+	lift     int
+	gamma    float64
 	model    string
 	set      []string
 	split    string
@@ -58,13 +61,19 @@ Columns of numbers are features as they are, columns of text become categories
 (0 and 1, without the first level). Features are standardised by pooled figures and
 missing numbers take the pooled mean, unless --standardise says otherwise.
 
-anchors      uniform normal orthonormal public low-rank smote
+anchors      uniform normal orthonormal public low-rank smote gaussian
 bases        svd pca pca-perturbed scrambled random common
 alignments   ls gep opp odc gopp rdp consensus; ls-sigma ls-random gep-weighted
              odc-random rdp-ls rdp-opp; with +unit behind it, columns of unit mean
              square, without which ls and gep are too small for penalised models
 models       ridge logistic svm-linear svm mlp forest boosting knn, with --set
 baselines    central local fedavg dp:EPSILON
+
+With --lift D the columns go through D random Fourier features first, so that a linear
+model follows what is nonlinear in them.
+
+With --views parties hold partly different columns; --shared of them are in every
+view. Central then is somebody who sees all columns of all rows.
 
 With --study, parties, features, label, anchor, basis, alignment, model and
 metrics come from a contract's study.yaml; flags that are given as well count.
@@ -102,6 +111,11 @@ method against local.`,
 	flags.IntVar(&f.repeats.Count, "repeat", 10, "how often everything is drawn")
 	flags.Uint64Var(&f.repeats.Seed, "seed", 1, "seed of all draws")
 	flags.StringVar(&f.split, "split", "even", "how rows are divided: even, skewed, dirichlet, classes, or by:COL")
+	flags.IntVar(&f.lift, "lift", 0, "random Fourier features before the basis: so many columns (default: none)")
+	flags.Float64Var(&f.gamma, "gamma", 0, "of the kernel exp(-gamma |x-y|^2) that --lift approximates (default: 1/features)")
+	flags.IntVar(&s.Views, "views", 0, "deal the columns at random over so many views, which parties hold in turn")
+	flags.IntVar(&s.Shared, "shared", 0, "columns that every view has")
+	flags.IntVar(&f.alignDim, "align-dim", 0, "columns d of the aligned rows, for ls, gep and consensus (default: each method's)")
 	flags.BoolVar(&s.Halves, "halves", false, "half of the parties hold half of the columns, the others the other")
 	flags.Float64Var(&s.Alpha, "alpha", 0.5, "concentration of dirichlet: the smaller, the fewer classes a party has")
 	flags.StringVar(&s.Standardise, "standardise", "pooled", "by whose figures: pooled, all, party or none")
@@ -156,6 +170,9 @@ func (f *simulateFlags) run(cmd *cobra.Command, path string, stdout, stderr io.W
 		if err := f.restrict(data, contract); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
+	}
+	if c := &f.setting.Cases[0]; c.Lift > 0 && c.Gamma == 0 {
+		c.Gamma = 1 / float64(len(data.Features))
 	}
 	if err := f.learner(data, contract, given("model")); err != nil {
 		return &cli.UsageError{Err: err}
@@ -238,6 +255,24 @@ func (f *simulateFlags) adopt(c *study.Contract, given func(string) bool) {
 			name += "-" + c.Alignment.Target
 		}
 		f.align = []string{name}
+		if !given("align-dim") && c.Alignment.Dim > 0 {
+			f.alignDim = c.Alignment.Dim
+		}
+	}
+	if c.Lift != nil && !given("lift") {
+		f.lift = c.Lift.Dim
+		if !given("gamma") {
+			f.gamma = c.Lift.Gamma
+		}
+	}
+	if !given("views") && !given("shared") && !given("halves") {
+		for _, v := range c.Views {
+			f.setting.ViewColumns = append(f.setting.ViewColumns, v.Features)
+			f.setting.ViewDims = append(f.setting.ViewDims, v.Dim)
+		}
+		if len(c.Views) > 0 && !given("align") && !given("align-dim") {
+			f.alignDim = c.D()
+		}
 	}
 	if !given("metric") {
 		f.setting.Metrics = c.Metrics
@@ -305,6 +340,9 @@ func (f *simulateFlags) resolve() error {
 		if err != nil {
 			return err
 		}
+		if f.alignDim != 0 {
+			a = a.WithDim(f.alignDim)
+		}
 		c.Align = append(c.Align, a)
 	}
 	if f.noise != nil {
@@ -314,6 +352,7 @@ func (f *simulateFlags) resolve() error {
 		}
 		c.Sigma, c.Clip = sigma, f.noise.Clip
 	}
+	c.Lift, c.Gamma = f.lift, f.gamma
 	f.setting.Cases = []lab.Case{c}
 	return nil
 }
@@ -351,6 +390,11 @@ func (f *simulateFlags) learner(data *dataset.Data, contract *study.Contract, gi
 
 // restrict keeps the contract's features, in its order and mapped by its ranges.
 func (f *simulateFlags) restrict(data *dataset.Data, c *study.Contract) error {
+	for _, feature := range c.Features {
+		if feature.Type != study.Numeric || feature.Missing != study.MissingRefuse {
+			return fmt.Errorf("feature %q is not a number, or may be missing; simulate takes contracts of numbers only", feature.Name)
+		}
+	}
 	n, _ := data.X.Dims()
 	rows := make([]int, n)
 	for i := range rows {

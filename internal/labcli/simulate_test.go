@@ -110,6 +110,7 @@ func TestSimulateVariants(t *testing.T) {
 	for _, more := range [][]string{
 		{"--parties", "3", "--split", "by:site"},
 		{"--parties", "4", "--halves", "--anchor", "low-rank", "--anchor-rows", "60"},
+		{"--parties", "4", "--views", "2", "--shared", "1", "--dim", "2", "--anchor", "gaussian", "--align", "ls-sigma,consensus", "--align-dim", "2"},
 		{"--parties", "4", "--split", "dirichlet", "--protocol", "nri", "--anchor", "normal"},
 		{"--parties", "3", "--anchor", "low-rank", "--anchor-rows", "50", "--basis", "scrambled", "--delta", "0.1", "--align", "ls-sigma,gep+unit"},
 		{"--parties", "3", "--basis", "common", "--dim", "2", "--model", "mlp", "--set", "hidden=8", "--set", "epochs=3", "--baseline", "fedavg,dp:2"},

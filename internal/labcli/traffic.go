@@ -25,7 +25,8 @@ func trafficCommand(stdout io.Writer) *cobra.Command {
 gets back, and after how many rounds federated averaging of the same model has sent
 as much. Labels, signatures and envelopes are not counted. The published total counts
 the anchor once; a broadcast would send it to everybody, and Concord sends none: the
-parties exchange sealed shares of a seed (setup).
+parties exchange sealed shares of a seed (setup). Where a study pools figures, --pooled
+adds the masked sums that every party sends to every other.
 
 Without flags it is the published example.`,
 		Args: cobra.NoArgs,
@@ -49,8 +50,11 @@ Without flags it is the published example.`,
 				bytes float64
 			}{
 				{"a party sends", b.Up}, {"a party gets", b.Down}, {"anchor, counted once", b.AnchorOnce}, {"anchor, broadcast", b.AnchorAll},
-				{"setup in Concord", b.Setup}, {"all, as published", b.Total}, {"all, in Concord", b.Concord}, {"a round of averaging", b.FedAvgRound},
+				{"setup in Concord", b.Setup}, {"pooled figures in Concord", b.Pooling}, {"all, as published", b.Total}, {"all, in Concord", b.Concord}, {"a round of averaging", b.FedAvgRound},
 			} {
+				if line.bytes == 0 {
+					continue // nothing is pooled
+				}
 				fmt.Fprintf(w, "%s\t%s\n", line.what, human(line.bytes))
 			}
 			fmt.Fprintf(w, "rounds of averaging for as much\t%.4g\n", b.BreakEven)
@@ -66,6 +70,7 @@ Without flags it is the published example.`,
 	flags.Float64Var(&t.Parameters, "parameters", 2.5e7, "numbers of the model, N")
 	flags.IntVar(&t.Bits, "bits", 32, "bits of a number, q; Concord sends 64")
 	flags.Float64Var(&t.Participation, "participation", 1, "share of the parties in a round of averaging, p")
+	flags.Float64Var(&t.Pooled, "pooled", 0, "numbers that each party gives to masked sums: pool_up_bytes of a contract over 16")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

@@ -27,6 +27,9 @@ func parseDict(text []byte) (Header, error) {
 type dictParser struct {
 	text string
 	at   int
+	// structured types are read, into fields.
+	structured bool
+	fields     []Field
 }
 
 func (p *dictParser) header() (Header, error) {
@@ -122,6 +125,9 @@ func (p *dictParser) string() (string, error) {
 }
 
 func (p *dictParser) descr() (string, error) {
+	if p.peek() == '[' && p.structured {
+		return "", p.record()
+	}
 	if p.peek() == '[' {
 		return "", errors.New("npy: the array has a structured dtype, only plain numbers are read")
 	}

@@ -58,38 +58,48 @@ func (h Header) Bytes() int64 { return h.DataOffset + h.DataBytes() }
 // It refuses types that are not plain numbers and shapes whose size overflows,
 // but admits any number of dimensions.
 func ReadHeader(r io.Reader) (Header, error) {
+	text, offset, err := headerText(r)
+	if err != nil {
+		return Header{}, err
+	}
+	h, err := parseDict(text)
+	if err != nil {
+		return Header{}, err
+	}
+	h.DataOffset = offset
+	return h, h.check()
+}
+
+// headerText reads the dictionary of a header and says how many bytes there are before
+// the first element.
+func headerText(r io.Reader) (text []byte, offset int64, err error) {
 	var prefix [8]byte
 	if n, err := io.ReadFull(r, prefix[:]); err != nil {
-		return Header{}, cut("the magic string and version", len(prefix), n, err)
+		return nil, 0, cut("the magic string and version", len(prefix), n, err)
 	}
 	if string(prefix[:6]) != magic {
-		return Header{}, errors.New("npy: not a NumPy array file: it does not begin with \\x93NUMPY")
+		return nil, 0, errors.New("npy: not a NumPy array file: it does not begin with \\x93NUMPY")
 	}
 	lenBytes := 2
 	switch {
 	case prefix[7] == 0 && (prefix[6] == 2 || prefix[6] == 3):
 		lenBytes = 4
 	case prefix[7] != 0 || prefix[6] != 1:
-		return Header{}, fmt.Errorf("npy: format version %d.%d, this program reads 1.0, 2.0 and 3.0", prefix[6], prefix[7])
+		return nil, 0, fmt.Errorf("npy: format version %d.%d, this program reads 1.0, 2.0 and 3.0", prefix[6], prefix[7])
 	}
 	var length [4]byte
 	if n, err := io.ReadFull(r, length[:lenBytes]); err != nil {
-		return Header{}, cut("the header's length", lenBytes, n, err)
+		return nil, 0, cut("the header's length", lenBytes, n, err)
 	}
 	size := binary.LittleEndian.Uint32(length[:])
 	if size > MaxHeaderBytes {
-		return Header{}, fmt.Errorf("npy: the header has %d bytes, at most %d are read", size, MaxHeaderBytes)
+		return nil, 0, fmt.Errorf("npy: the header has %d bytes, at most %d are read", size, MaxHeaderBytes)
 	}
-	text := make([]byte, size)
+	text = make([]byte, size)
 	if n, err := io.ReadFull(r, text); err != nil {
-		return Header{}, cut("the header", int(size), n, err)
+		return nil, 0, cut("the header", int(size), n, err)
 	}
-	h, err := parseDict(text)
-	if err != nil {
-		return Header{}, err
-	}
-	h.DataOffset = int64(len(prefix) + lenBytes + len(text))
-	return h, h.check()
+	return text, int64(len(prefix) + lenBytes + len(text)), nil
 }
 
 // cut describes a short read; other errors of the reader pass through.

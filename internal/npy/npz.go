@@ -90,6 +90,19 @@ func noInput(lim Limits) Limits {
 	return lim
 }
 
+// Open opens an array's file, for [ReadLayout] and what follows the header.
+func (a *Archive) Open(name string) (io.ReadCloser, error) {
+	f := a.members[name]
+	if f == nil {
+		return nil, fmt.Errorf("npy: the archive has no array %q", name)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, fmt.Errorf("npy: array %q: %w", name, err)
+	}
+	return r, nil
+}
+
 func (a *Archive) read(name string, decode func(io.Reader) error) error {
 	f := a.members[name]
 	if f == nil {

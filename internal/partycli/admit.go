@@ -152,6 +152,11 @@ func (p *program) draftAdmission(v *visit, newcomer *study.Statement, keyFile st
 	for i, piece := range g.Pieces {
 		members = append(members, bundle.FromMatrix(admittedPiece(i), piece.Reveal())...)
 	}
+	state, err := v.stateMembers()
+	if err != nil {
+		return err
+	}
+	members = append(members, state...)
 	m, err := v.putDraft(bundle.Draft{
 		Header: v.header(bundle.KindAdmission, []*study.Statement{newcomer}), Anchor: &id, Members: members,
 	}, nil, func(string, *bundle.Manifest) error { return nil })
@@ -192,6 +197,9 @@ func (p *program) takeAdmission(ctx context.Context, v *visit, c post.Post) erro
 			return cli.WithHint(fmt.Errorf("the anchor from %q: %w", from.Name, err), "do not go on: tell the other members and the analyst")
 		}
 		if err := v.noteReceived(from, r); err != nil {
+			return err
+		}
+		if err := v.adopt(r, g.Seed); err != nil {
 			return err
 		}
 		if err := v.site.PutSeed(g.Seed); err != nil {
@@ -239,6 +247,13 @@ func (v *visit) admitted(r *bundle.Reader, from *study.Statement) (party.Agreed,
 			}
 			g.Pieces = append(g.Pieces, secret.NewMatrix(rows))
 		}
+	}
+	if v.pools() {
+		pool, _, err := v.pooledIn(r, g.Seed)
+		if err != nil {
+			return g, err
+		}
+		agreePooled(&g, pool)
 	}
 	id, want := g.ID(v.contract), v.chain.Anchor(v.own())
 	if want == nil || id != *want || r.Manifest.Anchor == nil || *r.Manifest.Anchor != id {

@@ -14,6 +14,7 @@ import (
 	"concord/internal/cli"
 	"concord/internal/npy"
 	"concord/party"
+	"concord/pooled"
 	"concord/secret"
 	"concord/study"
 	"concord/table"
@@ -34,16 +35,43 @@ func (v *visit) agreed() (party.Agreed, error) {
 		return g, cli.WithHint(err, "restore the site's folder from a copy; an anchor that somebody chose would undo the projection for them")
 	}
 	g.Seed = seed
+	if v.pools() {
+		pool, err := v.allPooled()
+		if err != nil {
+			return g, err
+		}
+		agreePooled(&g, pool)
+	}
 	switch a := v.contract.Anchor; {
 	case a.Kind == "public":
 		if !v.site.Has(v.site.PublicName()) {
 			return g, cli.WithHint(errors.New("the public file that the anchor is made of is not here"), "run concord public FILE.csv with the file that has SHA-256 "+a.SHA256.String())
 		}
-		g.Public, err = v.publicRows(v.site.Path(v.site.PublicName()))
+		g.Public, err = v.publicRows(v.site.Path(v.site.PublicName()), g.Figures)
 	case a.Pieces():
 		g.Pieces, err = v.pieces()
 	}
 	return g, err
+}
+
+// allPooled is the pool of a study that pools figures, if all stages have their sums.
+func (v *visit) allPooled() (*pooled.Pool, error) {
+	pool, err := v.pooledSoFar()
+	if err != nil {
+		return nil, err
+	}
+	if !pool.Done() {
+		return nil, cli.WithHint(errNotPooled, "run concord sync; concord pool --help says how it goes")
+	}
+	return pool, nil
+}
+
+// agreePooled adds what is pooled to what the parties have in common.
+func agreePooled(g *party.Agreed, pool *pooled.Pool) {
+	g.Figures, g.Directions = pool.Figures(), pool.V()
+	if moments, ok := pool.Moments(); ok {
+		g.Moments = secret.NewMatrix(mat.DenseCopyOf(moments))
+	}
 }
 
 // checkSeed derives the seed once more from the shares that all parties sealed and
@@ -85,8 +113,21 @@ func (v *visit) checkSeed(seed anchor.Seed) error {
 	return nil
 }
 
-// publicRows reads the public file: the contract's features, other columns aside.
-func (v *visit) publicRows(path string) (*mat.Dense, error) {
+// publicRows are those of the public file, prepared as the parties' rows are.
+func (v *visit) publicRows(path string, figures *study.Figures) (*mat.Dense, error) {
+	t, err := v.readPublic(path)
+	if err != nil {
+		return nil, err
+	}
+	prep, err := v.whole.Preparation(figures)
+	if err != nil {
+		return nil, err
+	}
+	return t.Prepared(prep).Reveal(), nil
+}
+
+// readPublic reads the public file: the contract's features, other columns aside.
+func (v *visit) readPublic(path string) (*table.Table, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -94,11 +135,7 @@ func (v *visit) publicRows(path string) (*mat.Dense, error) {
 	if got := study.HashOf(b); got != *v.contract.Anchor.SHA256 {
 		return nil, fmt.Errorf("%s has the SHA-256 %s, the contract's public file has %s", path, got.Short(), v.contract.Anchor.SHA256.Short())
 	}
-	t, err := table.ReadCSV(bytes.NewReader(b), path, v.contract, table.Options{Label: table.Ignored, AllowExtra: true, AllowOutOfRange: true, MaxRows: study.MaxAnchorRows})
-	if err != nil {
-		return nil, err
-	}
-	return t.Standardised().Reveal(), nil
+	return table.ReadCSV(bytes.NewReader(b), path, v.whole, table.Options{Label: table.Ignored, AllowExtra: true, AllowOutOfRange: true, MaxRows: study.MaxAnchorRows})
 }
 
 // pieces are those of all parties, by their signing keys.

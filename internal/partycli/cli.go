@@ -17,6 +17,7 @@ import (
 	"concord/internal/client"
 	"concord/internal/post"
 	"concord/internal/site"
+	"concord/pooled"
 	"concord/study"
 )
 
@@ -46,6 +47,9 @@ and sealed.
   concord roster                       who takes part; compare the phrase
   concord roster confirm
   concord sync                         setup: agree the anchor with the other parties
+  concord check data.csv               all that is wrong with a file, at once
+  concord pool prepare data.csv        where the contract pools figures: this site's
+                                       (then pool review, pool approve, sync)
   concord prepare data.csv             compute what would leave
   concord review                       look at it
   concord approve                      say yes to exactly that
@@ -67,11 +71,11 @@ Every command can be repeated. Exit status: 0 done, 1 failed, 2 wrong usage,
 	}
 	root.PersistentFlags().StringVar(&p.dir, "dir", envOr("CONCORD_DIR", "concord-site"), "this site's folder (also CONCORD_DIR)")
 	root.AddCommand(
-		p.joinCommand(), p.approverCommand(), p.pieceCommand(), p.publicCommand(), p.rosterCommand(), p.syncCommand(), p.checkCommand(), p.prepareCommand(),
+		p.joinCommand(), p.approverCommand(), p.pieceCommand(), p.poolCommand(), p.publicCommand(), p.rosterCommand(), p.syncCommand(), p.checkCommand(), p.prepareCommand(),
 		p.reviewCommand(), p.approveCommand(), p.sendCommand(), p.receiveCommand(), p.predictCommand(), p.statusCommand(),
 		p.giveCommand(), p.takeCommand(), p.admitCommand(), p.rekeyCommand(), p.withdrawCommand(), p.closeCommand(), p.doctorCommand(),
 	)
-	root.AddCommand(p.auditCommand())
+	root.AddCommand(p.auditCommand(), p.studyCommand())
 	return root
 }
 
@@ -86,13 +90,15 @@ func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.out, format
 
 // visit is what most commands need: the site and what it knows.
 type visit struct {
-	site     *site.Site
-	id       *study.Identity
-	contract *study.Contract
-	study    study.Hash
-	analyst  *study.Statement
-	target   client.Target
-	files    bool // this site exchanges files with the analyst and does not connect
+	site *site.Site
+	id   *study.Identity
+	// whole is the contract that was signed; contract is the same, or where the contract
+	// has views and this site's is known what this site has of it.
+	whole, contract *study.Contract
+	study           study.Hash
+	analyst         *study.Statement
+	target          client.Target
+	files           bool // this site exchanges files with the analyst and does not connect
 	// chain leads from the roster that people here confirmed to the present one, roster,
 	// in its epoch. They are nil until somebody here has confirmed.
 	chain  *study.Chain
@@ -100,6 +106,8 @@ type visit struct {
 	epoch  study.Hash
 	// past are the keys that this site had before id.
 	past []*study.Identity
+	// pool is what is known of the pooled figures, once it was asked for.
+	pool *pooled.Pool
 }
 
 // site opens the folder.
@@ -125,8 +133,14 @@ func (p *program) open() (*visit, error) {
 	if v.id, err = s.Identity(); err != nil {
 		return nil, err
 	}
-	if v.contract, v.study, err = s.Contract(); err != nil {
+	if v.whole, v.study, err = s.Contract(); err != nil {
 		return nil, err
+	}
+	v.contract = v.whole
+	if view := v.preparedView(); view != "" {
+		if err := v.through(view); err != nil {
+			return nil, fmt.Errorf("the prepared contribution: %w", err)
+		}
 	}
 	if v.analyst, err = s.Analyst(); err != nil {
 		return nil, err

@@ -20,6 +20,7 @@ import (
 	"concord/internal/client"
 	"concord/internal/durable"
 	"concord/internal/post"
+	"concord/internal/site"
 	"concord/study"
 )
 
@@ -45,8 +46,13 @@ func (v *visit) header(kind string, recipients []*study.Statement) bundle.Header
 // to it and does not leave. With keys to seal to, every member goes to the disk
 // sealed to them only, and nobody here can read it any more.
 func (v *visit) putDraft(d bundle.Draft, sealTo []age.Recipient, stays func(dir string, m *bundle.Manifest) error) (*bundle.Manifest, error) {
+	return v.putNamed(d.Kind, d, sealTo, stays)
+}
+
+// putNamed is putDraft for a draft that has another name than its kind (site.PoolName).
+func (v *visit) putNamed(name string, d bundle.Draft, sealTo []age.Recipient, stays func(dir string, m *bundle.Manifest) error) (*bundle.Manifest, error) {
 	var m *bundle.Manifest
-	err := v.site.PutDraft(d.Kind, func(leavesDir, staysDir string) error {
+	err := v.site.PutDraft(name, func(leavesDir, staysDir string) error {
 		for i, src := range d.Members {
 			path := filepath.Join(leavesDir, src.Name)
 			if sealTo != nil {
@@ -82,7 +88,7 @@ func (v *visit) putDraft(d bundle.Draft, sealTo []age.Recipient, stays func(dir 
 		return nil, err
 	}
 	_, err = v.note(audit.Event{
-		Kind: audit.Prepared, Epoch: m.Epoch, Manifest: m.Hash(), Note: fmt.Sprintf("a %s of %d files, %d bytes; nothing has left", m.Kind, len(m.Members), m.Bytes()),
+		Kind: audit.Prepared, Epoch: m.Epoch, Manifest: m.Hash(), Note: fmt.Sprintf("a %s of %d files, %d bytes; nothing has left", named(name), len(m.Members), m.Bytes()),
 	})
 	return m, err
 }
@@ -91,7 +97,11 @@ func (v *visit) putDraft(d bundle.Draft, sealTo []age.Recipient, stays func(dir 
 func (v *visit) loadManifest(kind string) (*bundle.Manifest, error) {
 	b, err := os.ReadFile(v.site.Leaves(kind, manifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.WithHint(fmt.Errorf("no %s is prepared", kind), "run concord prepare data.csv")
+		hint := "run concord prepare data.csv"
+		if site.KindOf(kind) == bundle.KindPool {
+			hint = v.prepareAgain(kind)
+		}
+		return nil, cli.WithHint(fmt.Errorf("no %s is prepared", named(kind)), hint)
 	}
 	if err != nil {
 		return nil, err
@@ -115,12 +125,12 @@ func (v *visit) loadDraft(kind string) (*bundle.Manifest, []bundle.Source, error
 			sources[i] = bundle.FromFile(member.Name, path)
 		}
 	}
-	again, err := bundle.Describe(bundle.Draft{Header: m.Header, Anchor: m.Anchor, Members: sources})
+	again, err := bundle.Describe(bundle.Draft{Header: m.Header, Anchor: m.Anchor, View: m.View, Members: sources})
 	if err != nil {
 		return nil, nil, err
 	}
 	if again.Hash() != m.Hash() {
-		return nil, nil, cli.WithHint(fmt.Errorf("a file of the prepared %s was changed since it was prepared; nothing was sent", kind),
+		return nil, nil, cli.WithHint(fmt.Errorf("a file of the prepared %s was changed since it was prepared; nothing was sent", named(kind)),
 			v.prepareAgain(kind))
 	}
 	return m, sources, nil
@@ -129,18 +139,26 @@ func (v *visit) loadDraft(kind string) (*bundle.Manifest, []bundle.Source, error
 // approveDraft signs a yes to exactly this manifest with the approver's key, by a
 // person or the named policy, and logs it.
 func (v *visit) approveDraft(kind string, m *bundle.Manifest, key ed25519.PrivateKey, policy string) error {
+	return v.approveAs(kind, m, key, policy, v.id.Statement.Approver())
+}
+
+// approveAs is approveDraft where another key than the approver's is the right one.
+func (v *visit) approveAs(kind string, m *bundle.Manifest, key ed25519.PrivateKey, policy string, approver ed25519.PublicKey) error {
 	approval, err := bundle.Approve(m.Encode(), key, policy, time.Now())
 	if err != nil {
 		return err
 	}
-	if err := approval.Verify(m.Hash(), v.id.Statement.Approver()); err != nil {
+	if err := approval.Verify(m.Hash(), approver); err != nil {
 		return err
 	}
-	by := "a person"
-	if policy != bundle.PolicyPerson {
-		by = "policy " + policy
+	by := "policy " + policy
+	switch policy {
+	case bundle.PolicyPerson:
+		by = "a person"
+	case policyFollows:
+		by = "this program: it follows from what was approved"
 	}
-	_, err = v.note(audit.Event{Kind: audit.Approved, Epoch: m.Epoch, Manifest: m.Hash(), Note: fmt.Sprintf("the %s, by %s", kind, by)})
+	_, err = v.note(audit.Event{Kind: audit.Approved, Epoch: m.Epoch, Manifest: m.Hash(), Note: fmt.Sprintf("the %s, by %s", named(kind), by)})
 	if err != nil {
 		return err
 	}
@@ -156,7 +174,11 @@ func (v *visit) approveDraft(kind string, m *bundle.Manifest, key ed25519.Privat
 func (v *visit) loadApproval(kind string, m *bundle.Manifest) (*bundle.Approval, error) {
 	b, err := os.ReadFile(v.site.Leaves(kind, approvalFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.WithHint(fmt.Errorf("the %s is not approved; nothing was sent", kind), "run concord review, then concord approve")
+		hint := "run concord review, then concord approve"
+		if site.KindOf(kind) == bundle.KindPool {
+			hint = "run concord pool review, then concord pool approve"
+		}
+		return nil, cli.WithHint(fmt.Errorf("the %s is not approved; nothing was sent", named(kind)), hint)
 	}
 	if err != nil {
 		return nil, err
@@ -169,7 +191,16 @@ func (v *visit) loadApproval(kind string, m *bundle.Manifest) (*bundle.Approval,
 	if err != nil {
 		return nil, err
 	}
-	return approval, approval.Verify(m.Hash(), id.Statement.Approver())
+	return approval, approval.Verify(m.Hash(), approverOf(id.Statement, m))
+}
+
+// approverOf is the key that approves a manifest at a site: the approver's, and of
+// messages of masked sums that follow from an approved one the site's own.
+func approverOf(s *study.Statement, m *bundle.Manifest) ed25519.PublicKey {
+	if m.Kind == bundle.KindPool && !mustApprove(m) {
+		return s.SigningKey
+	}
+	return s.Approver()
 }
 
 // sealDraft puts the sealed bundle into the outbox. From then on only that
@@ -181,7 +212,7 @@ func (v *visit) sealDraft(kind string) error {
 	}
 	id, err := v.idIn(m.Epoch)
 	if m.Study != v.study || err != nil {
-		return cli.WithHint(fmt.Errorf("the prepared %s belongs to another contract or roster", kind), v.prepareAgain(kind))
+		return cli.WithHint(fmt.Errorf("the prepared %s belongs to another contract or roster", named(kind)), v.prepareAgain(kind))
 	}
 	approval, err := v.loadApproval(kind, m)
 	if err != nil {
@@ -199,7 +230,7 @@ func (v *visit) sealDraft(kind string) error {
 	if err != nil {
 		return err
 	}
-	own, err := v.note(audit.Event{Kind: audit.Sealed, Epoch: m.Epoch, Manifest: m.Hash(), Note: fmt.Sprintf("the %s, to %s", kind, names(recipients))})
+	own, err := v.note(audit.Event{Kind: audit.Sealed, Epoch: m.Epoch, Manifest: m.Hash(), Note: fmt.Sprintf("the %s, to %s", named(kind), names(recipients))})
 	if err != nil {
 		return err
 	}
@@ -209,10 +240,19 @@ func (v *visit) sealDraft(kind string) error {
 	}
 	return durable.Write(v.site.Outbox(kind), draftPerm, func(f *os.File) error {
 		_, err := bundle.Seal(f, bundle.Sealing{
-			Manifest: m, Sources: sources, Approval: approval, Approver: id.Statement.Approver(), Heads: study.NewHeads(own, seen),
+			Manifest: m, Sources: sources, Approval: approval, Approver: approverOf(id.Statement, m), Heads: study.NewHeads(own, seen),
 		}, id.SigningKey(), keys...)
 		return err
 	})
+}
+
+// named says what a draft, a sealed bundle or a receipt of a name is: its kind, or which
+// message of the masked sums.
+func named(name string) string {
+	if stage, number, ok := site.ParsePoolName(name); ok {
+		return fmt.Sprintf("message %d of stage %d of the masked sums", number, stage)
+	}
+	return name
 }
 
 // names lists participants for people, at most eight of them.
@@ -265,7 +305,7 @@ func (v *visit) sendOutbox(ctx context.Context, c post.Post, kind string) (int64
 			// The server says that it has not kept it. Whether that is true this
 			// site cannot know: a person decides whether to prepare another.
 			hint := "when the cause is mended, concord prepare --again makes another contribution of the same rows, and says what that gives away; the server may have kept this one"
-			if kind == bundle.KindSetup {
+			if site.KindOf(kind) != bundle.KindContribution {
 				hint = "nothing else can be sent in its place: tell the analyst; the study can be begun anew"
 			}
 			return 0, cli.WithHint(err, hint)
@@ -336,7 +376,7 @@ func (v *visit) sealedHere(kind, path string) error {
 	if env.Manifest != m.Hash() {
 		return fmt.Errorf("it was sealed from manifest %s, here is %s", env.Manifest.Short(), m.Hash().Short())
 	}
-	if env.Study != v.study || env.Kind != kind {
+	if env.Study != v.study || env.Kind != site.KindOf(kind) {
 		return errors.New("it belongs to another contract or roster")
 	}
 	return env.CheckCiphertext(f)

@@ -168,7 +168,11 @@ func (v *visit) toSay() (items []parcel.Source, what []string, err error) {
 		if err := v.sealShare(); err != nil {
 			return nil, nil, err
 		}
-		for _, kind := range []string{bundle.KindSetup, bundle.KindContribution, bundle.KindAdmission} {
+		kinds, err := v.sealedKinds()
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, kind := range kinds {
 			path := v.site.Outbox(kind)
 			if v.site.Sent(kind) || !v.site.Has("outbox", kind+".bundle") {
 				continue
@@ -183,7 +187,7 @@ func (v *visit) toSay() (items []parcel.Source, what []string, err error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			items, what = append(items, item), append(what, "the "+kind+" bundle")
+			items, what = append(items, item), append(what, v.sealedName(kind))
 		}
 	}
 	holds := parcel.Holds{Model: v.site.Has(site.ModelFile)}
@@ -212,6 +216,20 @@ func (v *visit) toSay() (items []parcel.Source, what []string, err error) {
 	}
 	// The last item: after it the analyst knows this site by other keys, or not at all.
 	return append(items, parcel.FromBytes(parcel.KindAmendment, request.Encode())), append(what, asked(request.Kind)+", signed"), nil
+}
+
+// sealedKinds are the names under which bundles may lie in the outbox.
+func (v *visit) sealedKinds() ([]string, error) {
+	pool, err := v.site.PoolMessages()
+	return append(append([]string{bundle.KindSetup}, pool...), bundle.KindContribution, bundle.KindAdmission), err
+}
+
+// sealedName says what lies in the outbox under a name.
+func (v *visit) sealedName(name string) string {
+	if site.KindOf(name) == bundle.KindPool {
+		return named(name)
+	}
+	return "the " + name + " bundle"
 }
 
 // asked names an amendment that a site asks for.

@@ -72,7 +72,7 @@ func (v *visit) noteSent(kind string) error {
 	if err != nil {
 		return err
 	}
-	return v.noteOnce(audit.Event{Kind: audit.Sent, Epoch: env.Epoch, Manifest: env.Manifest, File: env.Ciphertext, Note: fmt.Sprintf("the %s, %d bytes sealed", kind, env.Size)})
+	return v.noteOnce(audit.Event{Kind: audit.Sent, Epoch: env.Epoch, Manifest: env.Manifest, File: env.Ciphertext, Note: fmt.Sprintf("the %s, %d bytes sealed", named(kind), env.Size)})
 }
 
 // putReceipt enters the analyst's receipt for the bundle of one kind, with the head of
@@ -80,7 +80,7 @@ func (v *visit) noteSent(kind string) error {
 func (v *visit) putReceipt(kind string, r *study.Receipt) error {
 	e := audit.Event{
 		Kind: audit.Receipt, Epoch: r.Epoch, Manifest: r.Manifest, Party: v.analyst.Fingerprint(),
-		Note: fmt.Sprintf("for the %s, of %s", kind, r.Received.Format(time.RFC3339)),
+		Note: fmt.Sprintf("for the %s, of %s", named(kind), r.Received.Format(time.RFC3339)),
 	}
 	if r.Heads != nil && r.Heads.Own != nil {
 		e.Heard = *r.Heads.Own

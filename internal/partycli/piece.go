@@ -50,13 +50,14 @@ more digits of the manifest are given. No policy approves a piece: a person does
 		RunE: func(_ *cobra.Command, args []string) error { return p.approvePiece(strings.Join(args, ""), key) },
 	}
 	approve.Flags().StringVar(&key, "key", "", "the approver's private key, where this site joined with an approver")
+	prepare := &cobra.Command{
+		Use:   "prepare DATA",
+		Short: "Make the piece; nothing is sent",
+		Args:  cobra.ExactArgs(1),
+	}
+	prepare.RunE = withData(addDataFlags(prepare), p.preparePiece)
 	cmd.AddCommand(
-		&cobra.Command{
-			Use:   "prepare DATA.csv",
-			Short: "Make the piece; nothing is sent",
-			Args:  cobra.ExactArgs(1),
-			RunE:  func(_ *cobra.Command, args []string) error { return p.preparePiece(args[0]) },
-		},
+		prepare,
 		&cobra.Command{
 			Use:   "review",
 			Short: "Show what the piece is, and how near it is to true rows",
@@ -76,7 +77,7 @@ func (v *visit) needsPiece() error {
 	return nil
 }
 
-func (p *program) preparePiece(path string) error {
+func (p *program) preparePiece(path string, opt table.Options) error {
 	v, unlock, err := p.changeConfirmed()
 	if err != nil {
 		return err
@@ -92,11 +93,7 @@ func (p *program) preparePiece(path string) error {
 	if err != nil {
 		return err
 	}
-	from, err := describeSource(path)
-	if err != nil {
-		return err
-	}
-	t, err := table.OpenCSV(path, v.contract, table.Options{})
+	from, t, err := readRows(path, v.contract, opt)
 	if err != nil {
 		return err
 	}
@@ -342,7 +339,7 @@ folder, where prepare and receive find it. Nothing leaves.`,
 			if got := study.HashOf(b); got != *want {
 				return cli.WithHint(fmt.Errorf("%s has the SHA-256 %s, the contract's public file has %s", args[0], got.Short(), want.Short()), "ask the analyst for the file that the contract means")
 			}
-			if _, err := v.publicRows(args[0]); err != nil {
+			if _, err := v.readPublic(args[0]); err != nil {
 				return err
 			}
 			if err := v.noteOnce(audit.Event{Kind: audit.Received, File: *want, Note: "the public file that the anchor is made of"}); err != nil {

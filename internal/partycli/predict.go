@@ -27,22 +27,23 @@ func (p *program) predictCommand() *cobra.Command {
 	var out string
 	var force bool
 	cmd := &cobra.Command{
-		Use:   "predict NEW.csv",
+		Use:   "predict NEW",
 		Short: "Score new rows at this site with its model",
-		Long: `Scores the rows of a CSV file with this site's model.onnx. The file needs the
+		Long: `Scores the rows of a file or a query with this site's model.onnx. The file needs the
 contract's features, in any order; other columns are ignored. Writes one line a
 row: its line in the file, the predicted class (or number) and the score of
 every class. If the file has the label, says how good the predictions are; the
 label's column may be missing or empty.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return p.predict(args[0], out, force) },
 	}
+	data := addDataFlags(cmd)
+	cmd.RunE = withData(data, func(path string, opt table.Options) error { return p.predict(path, opt, out, force) })
 	cmd.Flags().StringVar(&out, "out", "", "file to write (default: the terminal)")
 	cmd.Flags().BoolVar(&force, "force", false, "let --out replace a file")
 	return cmd
 }
 
-func (p *program) predict(path, out string, force bool) error {
+func (p *program) predict(path string, opt table.Options, out string, force bool) error {
 	v, err := p.open()
 	if err != nil {
 		return err
@@ -61,7 +62,11 @@ func (p *program) predict(path, out string, force bool) error {
 	if err != nil {
 		return cli.WithHint(fmt.Errorf("%s: %w", v.site.Path(site.ModelFile), err), "run concord receive: it makes the model anew")
 	}
-	t, err := table.OpenCSV(path, v.contract, table.Options{Label: table.Optional, AllowExtra: true, AllowOutOfRange: true})
+	if err := v.needView(); err != nil {
+		return err
+	}
+	opt.Label, opt.AllowExtra, opt.AllowOutOfRange = table.Optional, true, true
+	t, err := table.Open(path, v.contract, opt)
 	if err != nil {
 		return err
 	}

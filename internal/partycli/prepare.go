@@ -23,49 +23,13 @@ import (
 	"concord/table"
 )
 
-func (p *program) checkCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "check DATA.csv",
-		Short: "Compare a file with the contract; nothing is prepared",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			v, err := p.open()
-			if err != nil {
-				return err
-			}
-			t, err := table.OpenCSV(args[0], v.contract, table.Options{})
-			if err != nil {
-				return err
-			}
-			defer t.Erase()
-			floors, err := v.floors()
-			if err != nil {
-				return err
-			}
-			report, err := party.Check(v.contract, t, floors)
-			p.printReport(v, report)
-			if err != nil {
-				return err
-			}
-			directions, err := party.Directions(t)
-			if err != nil {
-				return err
-			}
-			for i, share := range party.Shares {
-				p.printf("%d of %d directions keep less than %.0f %% of the rows' variation\n", directions[i], v.contract.M(), 100*share)
-			}
-			p.printf("the file fits the contract\n")
-			return nil
-		},
-	}
-}
-
 func (p *program) prepareCommand() *cobra.Command {
 	var again bool
+	var view string
 	cmd := &cobra.Command{
-		Use:   "prepare DATA.csv",
+		Use:   "prepare DATA",
 		Short: "Compute what would leave; nothing is sent",
-		Long: `Reads the rows, checks them against the contract, chooses a new secret basis and
+		Long: `Reads the rows of DATA, checks them against the contract, chooses a new secret basis and
 computes the projected rows and the projected anchor. They lie as .npy files in
 contribution/leaves in this site's folder, for review; the basis lies in
 contribution/stays. Preparing again replaces both and their approval.
@@ -79,13 +43,15 @@ Once a contribution was sealed, nothing is prepared anew, because the server may
 it: two images of the same rows give away more than one. Where the server refuses it
 and says that it has not kept it, --again says what the two would give away, and asks.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return p.prepare(args[0], again) },
 	}
+	data := addDataFlags(cmd)
+	cmd.RunE = withData(data, func(path string, opt table.Options) error { return p.prepare(path, opt, view, again) })
+	cmd.Flags().StringVar(&view, "view", "", viewFlag)
 	cmd.Flags().BoolVar(&again, "again", false, "prepare anew although a contribution was sealed and the server refused it; asks")
 	return cmd
 }
 
-func (p *program) prepare(path string, again bool) error {
+func (p *program) prepare(path string, opt table.Options, view string, again bool) error {
 	v, unlock, err := p.changeConfirmed()
 	if err != nil {
 		return err
@@ -104,16 +70,18 @@ func (p *program) prepare(path string, again bool) error {
 	if err != nil {
 		return err
 	}
-	from, err := describeSource(path)
-	if err != nil {
+	if err := p.chooseView(v, path, opt, view); err != nil {
 		return err
 	}
-	t, err := table.OpenCSV(path, v.contract, table.Options{})
+	from, t, err := readRows(path, v.contract, opt)
 	if err != nil {
 		return err
 	}
 	defer t.Erase()
 	if err := from.unchanged(v.prepareAgain(bundle.KindContribution)); err != nil {
+		return err
+	}
+	if err := p.askOtherFile(v, from, true); err != nil {
 		return err
 	}
 	floors, err := v.floors()
@@ -225,6 +193,7 @@ func (v *visit) contributionDraft(made *party.Contribution) bundle.Draft {
 	d := bundle.Draft{
 		Header: v.header(bundle.KindContribution, []*study.Statement{v.analyst}),
 		Anchor: &made.Anchor,
+		View:   v.contract.ViewOf(),
 	}
 	d.Members = append(d.Members, bundle.FromMatrix(study.MemberX, made.X)...)
 	d.Members = append(d.Members, bundle.FromMatrix(study.MemberA, made.A)...)
@@ -241,7 +210,11 @@ func (p *program) printReport(v *visit, r party.Report) {
 	if v.contract.Subject != "" {
 		people = fmt.Sprintf(" of %d people (column %s)", r.People, v.contract.Subject)
 	}
-	p.printf("%d rows%s, %d features\n", r.Rows, people, r.Features)
+	columns := ""
+	if m := v.contract.M(); m != r.Features {
+		columns = fmt.Sprintf(", %d columns with a column for each level", m)
+	}
+	p.printf("%d rows%s, %d features%s\n", r.Rows, people, r.Features, columns)
 	for k, n := range r.Classes {
 		p.printf("  %s %s: %d rows\n", v.contract.Label.Name, v.contract.Label.Levels[k], n)
 	}

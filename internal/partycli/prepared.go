@@ -11,6 +11,7 @@ import (
 
 	"concord/bundle"
 	"concord/internal/cli"
+	"concord/internal/site"
 	"concord/party"
 	"concord/study"
 )
@@ -70,6 +71,8 @@ func (v *visit) prepareAgain(kind string) string {
 	switch {
 	case kind == bundle.KindContribution:
 		return "run concord prepare again"
+	case site.KindOf(kind) == bundle.KindPool:
+		return "run concord pool prepare again"
 	case v.contract.Anchor.Pieces():
 		return "run concord piece prepare again"
 	}
@@ -83,6 +86,16 @@ func (v *visit) mayGetIt(kind string, epoch study.Hash) []study.Hash {
 		return []study.Hash{v.analyst.Fingerprint()}
 	}
 	return v.header(kind, v.othersIn(v.chain.At(epoch))).Recipients
+}
+
+// rightRecipients reports whether a manifest is for those who may get a bundle of one
+// kind; a message of masked sums is for those of the other parties that its set has.
+func (v *visit) rightRecipients(kind string, m *bundle.Manifest) bool {
+	may := v.mayGetIt(site.KindOf(kind), m.Epoch)
+	if site.KindOf(kind) != bundle.KindPool {
+		return slices.Equal(m.Recipients, may)
+	}
+	return len(m.Recipients) > 0 && !slices.ContainsFunc(m.Recipients, func(r study.Hash) bool { return !slices.Contains(may, r) })
 }
 
 // checkPrepared makes sure that manifest, report and source are those that prepare
@@ -101,7 +114,7 @@ func (v *visit) checkPrepared(kind string, m *bundle.Manifest) error {
 	}
 	id, err := v.idIn(m.Epoch)
 	if err != nil {
-		return again("the prepared %s belongs to another contract or roster", kind)
+		return again("the prepared %s belongs to another contract or roster", named(kind))
 	}
 	var w prepared
 	if json.Unmarshal(b, &w) != nil || study.Verify(id.Statement.SigningKey, signPrepared, w.signedPart(), w.Signature) != nil {
@@ -123,8 +136,8 @@ func (v *visit) checkPrepared(kind string, m *bundle.Manifest) error {
 			return again("%s was changed since it was prepared", path)
 		}
 	}
-	if m.Kind != kind || m.Study != v.study || !slices.Equal(m.Recipients, v.mayGetIt(kind, m.Epoch)) {
-		return again("the prepared %s belongs to another contract or roster", kind)
+	if m.Kind != site.KindOf(kind) || m.Study != v.study || !v.rightRecipients(kind, m) {
+		return again("the prepared %s belongs to another contract or roster", named(kind))
 	}
 	return nil
 }

@@ -142,7 +142,7 @@ func maxResultBytes(c *study.Contract) int64 {
 	if c.Protocol == "nri" {
 		return c.Expect.DownBytes + study.MaxOutcomeBytes + 1<<20
 	}
-	return 8*int64(c.Basis.Dim)*int64(c.Basis.Dim) + onnx.MaxBytes + study.MaxOutcomeBytes + 1<<20
+	return 8*int64(c.Basis.Dim)*int64(c.D()) + onnx.MaxBytes + study.MaxOutcomeBytes + 1<<20
 }
 
 // accept makes the site's model from an opened result.
@@ -154,7 +154,7 @@ func (p *program) accept(ctx context.Context, v *visit, r *bundle.Reader) error 
 	if v.nri() {
 		return p.learn(ctx, v, r)
 	}
-	g, err := r.Matrix(study.MemberG, npy.Limits{Rows: c.Basis.Dim, Cols: c.Basis.Dim})
+	g, err := r.Matrix(study.MemberG, npy.Limits{Rows: c.Basis.Dim, Cols: c.D()})
 	if err != nil {
 		return err
 	}
@@ -173,12 +173,25 @@ func (p *program) accept(ctx context.Context, v *visit, r *bundle.Reader) error 
 	if err := v.basisWasSent(); err != nil {
 		return err
 	}
-	f, err := v.site.Basis(c.M(), c.Basis.Dim)
+	f, err := v.site.Basis(c.Width(), c.Basis.Dim)
 	if err != nil {
 		return err
 	}
 	defer f.Erase()
-	model, err := party.Accept(c, v.study, f, g, h)
+	figures, err := v.modelFigures()
+	if err != nil {
+		return err
+	}
+	shared := party.Agreed{Figures: figures}
+	if c.Lift != nil { // which follows from the seed
+		if !v.site.HasSeed() {
+			return cli.WithHint(errors.New("the anchor's seed is not here any more, and the lift follows from it"), "restore the site's folder from a copy of before")
+		}
+		if shared, err = v.agreed(); err != nil {
+			return err
+		}
+	}
+	model, err := party.Accept(c, v.study, shared, f, g, h)
 	if err != nil {
 		return err
 	}

@@ -127,6 +127,7 @@ func (v *visit) reviewed() (*bundle.Manifest, error) {
 // printDraft lists what would leave: to whom, which files, their hashes.
 func (p *program) printDraft(v *visit, m *bundle.Manifest) {
 	p.printf("%s of %q for study %q\n", m.Kind, v.id.Statement.Name, v.contract.Name)
+	p.printf("%s", v.viewLine(m))
 	for _, r := range m.Recipients {
 		if s := v.chain.In(v.chain.At(m.Epoch), r); s != nil {
 			p.printf("  to %s %q (%s)\n", s.Role, s.Name, r.Short())

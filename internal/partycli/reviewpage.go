@@ -3,6 +3,7 @@ package partycli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,7 +21,7 @@ import (
 // writePage writes what review shows as an HTML file. Like review it changes nothing
 // in the site's folder.
 func (p *program) writePage(v *visit, m *bundle.Manifest, r party.Report, path, pictures string) error {
-	if err := v.mayWritePage(path); err != nil {
+	if err := v.mayWritePage(path, "review", reviewpage.Marked); err != nil {
 		return err
 	}
 	page, err := v.page(m, r)
@@ -51,21 +52,22 @@ func (v *visit) pictures(path string) ([]reviewpage.Picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := describeSource(path)
+	opt := from.options()
+	now, err := describeSource(path, v.contract, opt)
 	if err != nil {
 		return nil, err
 	}
 	if now.SHA256 != from.SHA256 {
 		return nil, cli.WithHint(fmt.Errorf("%s is not the file that was prepared, or was changed since", path), "give --pictures the file that concord prepare read")
 	}
-	t, err := table.OpenCSV(path, v.contract, table.Options{})
+	t, err := table.Open(path, v.contract, opt)
 	if err != nil {
 		return nil, err
 	}
 	defer t.Erase()
-	x := t.Standardised()
+	x := t.Standardised() // pictures are of contracts that pool nothing, see reviewpage.Side
 	defer x.Erase()
-	f, err := v.site.Basis(v.contract.M(), v.contract.Basis.Dim)
+	f, err := v.site.Basis(v.contract.Width(), v.contract.Basis.Dim)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +120,7 @@ func (v *visit) page(m *bundle.Manifest, r party.Report) (reviewpage.Page, error
 
 // mayWritePage keeps a page from replacing anything but a page, and out of the site's
 // folder, where every file has a meaning.
-func (v *visit) mayWritePage(path string) error {
+func (v *visit) mayWritePage(path, of string, marked func(io.Reader) (bool, error)) error {
 	if path == "" || path == "-" {
 		return cli.Usagef("--html names a file; the page is not printed")
 	}
@@ -136,7 +138,7 @@ func (v *visit) mayWritePage(path string) error {
 	if err != nil {
 		return err
 	}
-	other := cli.WithHint(fmt.Errorf("%s is there already and is no page of concord review; it is not replaced", path), "name another file")
+	other := cli.WithHint(fmt.Errorf("%s is there already and is no page of concord %s; it is not replaced", path, of), "name another file")
 	if !info.Mode().IsRegular() {
 		return other
 	}
@@ -145,7 +147,7 @@ func (v *visit) mayWritePage(path string) error {
 		return err
 	}
 	defer f.Close()
-	ours, err := reviewpage.Marked(f)
+	ours, err := marked(f)
 	if err == nil && !ours {
 		return other
 	}

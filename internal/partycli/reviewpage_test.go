@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"concord/internal/reviewpage"
 	"concord/internal/site"
 )
 
@@ -40,13 +41,13 @@ func TestMayWritePage(t *testing.T) {
 		at("site", "new.html"): false, at("site", "page.html"): false, at("site", "policy.yaml"): false,
 		at("site", "contribution", "leaves", "new.html"): false, at("way-in", "new.html"): false, at("way-in", "contribution", "new.html"): false,
 	} {
-		if err := v.mayWritePage(path); (err == nil) != want {
+		if err := v.mayWritePage(path, "review", reviewpage.Marked); (err == nil) != want {
 			t.Errorf("%s: %v, want allowed %v", path, err, want)
 		}
 	}
 	// A relative name is one in the folder where the command runs.
 	t.Chdir(at("site", "contribution"))
-	if err := v.mayWritePage("new.html"); err == nil {
+	if err := v.mayWritePage("new.html", "review", reviewpage.Marked); err == nil {
 		t.Error("a page may be written into the site's folder by a relative name")
 	}
 }

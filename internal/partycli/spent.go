@@ -111,8 +111,8 @@ func (v *visit) spentBefore(m *bundle.Manifest) ([]string, error) {
 		last = fmt.Sprintf("several projections of the same rows together show more of them than each alone: with this one up to %d directions, where the figures here speak of %d",
 			directions, v.contract.Basis.Dim)
 		same := !slices.ContainsFunc(before, func(e site.Spent) bool { return e.Study != v.study })
-		if same && directions >= v.contract.M() {
-			last += fmt.Sprintf("; of %d features that may be all there is to know, for whoever undoes them all", v.contract.M())
+		if same && directions >= v.contract.Width() {
+			last += fmt.Sprintf("; of %d %s that may be all there is to know, for whoever undoes them all", v.contract.Width(), v.contract.ColumnsWord())
 		}
 	}
 	return append(lines, last), nil

@@ -57,13 +57,25 @@ func (p *program) status(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	next := v.next(st)
+	var pool *standing
+	if v.chain != nil && v.pools() && !v.late() && !v.contributed() && !v.site.HasModel() {
+		waiting, err := c.Bundles(ctx)
+		if err != nil {
+			return err
+		}
+		pool = v.poolStanding(waiting)
+		if pool != nil && (v.site.HasSeed() || next == "") {
+			next = pool.Next
+		}
+	}
 	if asJSON {
 		b, err := json.MarshalIndent(struct {
 			Study study.Hash `json:"study"`
 			Name  string     `json:"name"`
 			api.Status
-			Next string `json:"next,omitempty"`
-		}{v.study, v.contract.Name, st, next}, "", "  ")
+			Pool *standing `json:"pool,omitempty"`
+			Next string    `json:"next,omitempty"`
+		}{v.study, v.contract.Name, st, pool, next}, "", "  ")
 		if err != nil {
 			return err
 		}
@@ -77,9 +89,15 @@ func (p *program) status(ctx context.Context, asJSON bool) error {
 		if st.Problem != "" {
 			p.printf("problem: %s\n", st.Problem)
 		}
+		if pool != nil && pool.Stage > 0 {
+			p.printf("masked sums: stage %d of %d, %s\n", pool.Stage, pool.Of, pool.Name)
+		}
 		if next != "" {
 			p.printf("next: %s\n", next)
 		}
+	}
+	if next == "" && pool != nil && pool.WaitingFor != "" && v.site.HasSeed() {
+		return &cli.Waiting{For: pool.WaitingFor}
 	}
 	if next == "" && len(st.WaitingFor) > 0 {
 		return &cli.Waiting{For: strings.Join(st.WaitingFor, ", ")}

@@ -272,7 +272,11 @@ func (p *program) takeReceipt(v *visit, c *parcel.Parcel, i int) error {
 	if err != nil {
 		return err
 	}
-	for _, kind := range []string{bundle.KindSetup, bundle.KindContribution, bundle.KindAdmission} {
+	kinds, err := v.sealedKinds()
+	if err != nil {
+		return err
+	}
+	for _, kind := range kinds {
 		if v.site.Sent(kind) || !v.site.Has("outbox", kind+".bundle") {
 			continue
 		}
@@ -280,7 +284,7 @@ func (p *program) takeReceipt(v *visit, c *parcel.Parcel, i int) error {
 		case err != nil:
 			return err
 		case matches:
-			p.printf("  the analyst has this site's %s bundle\n", kind)
+			p.printf("  the analyst has this site's %s\n", strings.TrimPrefix(v.sealedName(kind), "the "))
 			if err := v.putReceipt(kind, receipt); err != nil || kind != bundle.KindAdmission {
 				return err
 			}
@@ -306,20 +310,24 @@ func (v *visit) takeBundle(news *site.Taken, c *parcel.Parcel, i int) error {
 	if v.chain != nil {
 		parties = len(v.chain.Root().Members)
 	}
-	most := max(maxResultBytes(v.contract), api.AdmissionBytes(v.contract, parties))
+	most := max(maxResultBytes(v.contract), api.AdmissionBytes(v.contract, parties), api.PoolBytes(v.whole))
 	if size > most {
 		return fmt.Errorf("the parcel's %s bundle has %d bytes, at most %d are taken in this study", env.Kind, size, most)
 	}
 	if !slices.ContainsFunc(env.Recipients, v.mine) || env.Study != v.study {
 		return fmt.Errorf("the parcel's %s bundle is for somebody else", env.Kind)
 	}
-	if env.Kind == bundle.KindSetup && v.site.Closed() {
+	if (env.Kind == bundle.KindSetup || env.Kind == bundle.KindPool) && v.site.Closed() {
 		return nil // the study has ended here, and shares of the anchor are gone
 	}
 	if slices.ContainsFunc(news.Bundles, func(b api.BundleInfo) bool { return b.Manifest == env.Manifest }) {
 		return fmt.Errorf("the parcel holds the bundle of manifest %s twice", env.Manifest.Short())
 	}
-	news.Bundles = append(news.Bundles, api.BundleInfo{Manifest: env.Manifest, Sender: env.Sender, Kind: env.Kind, Size: size, Epoch: env.Epoch, Round: env.Round})
+	info := api.BundleInfo{Manifest: env.Manifest, Sender: env.Sender, Kind: env.Kind, Size: size, Epoch: env.Epoch, Round: env.Round}
+	if env.Kind == bundle.KindPool {
+		info.Number = env.Number
+	}
+	news.Bundles = append(news.Bundles, info)
 	return v.site.PutPosted(env.Manifest, c.Reader(i))
 }
 
@@ -377,6 +385,9 @@ func (p *program) sayTaken(v *visit, news *site.Taken) {
 	}
 	if n := counts[bundle.KindSetup]; n > 0 {
 		p.printf("  %d of the other parties' shares of the anchor\n", n)
+	}
+	if n := counts[bundle.KindPool]; n > 0 {
+		p.printf("  %d messages of masked sums\n", n)
 	}
 	if counts[bundle.KindResult] > 0 {
 		p.printf("  this site's result\n")

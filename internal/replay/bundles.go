@@ -123,7 +123,7 @@ func (r *replay) envelope(name, kind, rest string) (*bundle.Envelope, error) {
 	}
 	hash, _, _ := strings.Cut(rest, ".")
 	switch {
-	case env.Kind != kind && (kind != bundle.KindSetup || env.Kind != bundle.KindAdmission) || env.Manifest.String() != hash:
+	case env.Kind != kind && (kind != bundle.KindSetup || env.Kind != bundle.KindAdmission && env.Kind != bundle.KindPool) || env.Manifest.String() != hash:
 		return nil, fmt.Errorf("it is a %s of manifest %s", env.Kind, env.Manifest.Short())
 	case r.chain.At(env.Epoch) == nil:
 		return nil, r.chain.CheckEpoch(env.Epoch)

@@ -57,8 +57,8 @@ func (r *replay) distance(stored *bundle.Reader, part analyst.Contribution, memb
 }
 
 func (r *replay) modelsApart(d *distance, stored *bundle.Reader, part analyst.Contribution, members []bundle.Source) error {
-	l := r.contract.Basis.Dim
-	lim := npy.Limits{Rows: l, Cols: l}
+	_, l := part.A.Dims()
+	lim := npy.Limits{Rows: l, Cols: r.contract.D()}
 	was, err := stored.Matrix(study.MemberG, lim)
 	if err != nil {
 		return err

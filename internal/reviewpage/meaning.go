@@ -9,14 +9,12 @@ import (
 // Meaning says in plain words what it means that a contribution under c leaves, one
 // paragraph each: to the person who approves, on the page and on the terminal.
 func Meaning(c *study.Contract) []string {
-	l, m := c.Basis.Dim, c.M()
 	said := []string{
 		"X is your rows through a secret basis, in random order; without the basis or the anchor its columns have no names. " +
 			"The analyst has neither. It can find the directions in which your rows vary most; where one of them is nearly a single feature, " +
 			"sorting by it sorts your people by that feature (figures above).",
 		"Y is each row's label as it is, and A the secret anchor through your basis.",
-		fmt.Sprintf("The analyst together with any one party can undo the projection, up to what a basis of %d columns leaves out of %d features. "+
-			"So can whoever knows %d of your rows and which rows of X they are; who knows fewer, in part.", l, m, m),
+		undone(c),
 	}
 	if n := c.Noise; n != nil && n.Guarantees() {
 		said = append(said, fmt.Sprintf("Noise is on every number of X: (%g, %g)-differential privacy for the features of one row, against everybody, "+
@@ -37,4 +35,16 @@ func Meaning(c *study.Contract) []string {
 	}
 	return append(said,
 		"The figures are of the attacks that are named, run on these very rows. They do not show that no other attack does better.")
+}
+
+// undone says what the projection does not hide from whom.
+func undone(c *study.Contract) string {
+	l, m := c.Basis.Dim, c.M()
+	if c.Lift == nil {
+		return fmt.Sprintf("The analyst together with any one party can undo the projection, up to what a basis of %d columns leaves out of %d %s. "+
+			"So can whoever knows %d of your rows and which rows of X they are; who knows fewer, in part.", l, m, c.ColumnsWord(), m)
+	}
+	return fmt.Sprintf("The rows went through random Fourier features that all parties know and the analyst does not. The analyst together with any one party "+
+		"can undo the projection and solve for the features: %d columns leave and there are %d features, and what as many columns as features leave hides nothing from them. "+
+		"Whoever knows some of your rows and which rows of X they are reads the others in part.", l, m)
 }

@@ -26,10 +26,10 @@ type Picture struct {
 const leastSide = 8
 
 // Side is the side of the square that the contract's features are the pixels of; 0 if
-// their number is no square of 64 or more, or their ranges differ.
+// their number is no square of 64 or more, their ranges differ, or ranges do not scale them.
 func Side(c *study.Contract) int {
 	side := int(math.Sqrt(float64(c.M())))
-	if side < leastSide || side*side != c.M() {
+	if side < leastSide || side*side != c.M() || len(c.Features) != c.M() || c.Standardise == "pooled" {
 		return 0
 	}
 	for _, f := range c.Features {

@@ -25,7 +25,7 @@ const envelopeRoom = 4 << 20
 // maxUpload is the most bytes that a bundle under this contract can have.
 func maxUpload(c *study.Contract) int64 {
 	contribution := c.Expect.UpBytes + int64(c.MaxRows)*c.Expect.UpBytesPerRow
-	return max(contribution+contribution/64, api.AdmissionBytes(c, 2*c.Parties)) + envelopeRoom
+	return max(contribution+contribution/64, api.AdmissionBytes(c, 2*c.Parties), api.PoolBytes(c)) + envelopeRoom
 }
 
 // checkEnvelope judges a bundle by its line: signed by this party, for this
@@ -48,7 +48,7 @@ func checkEnvelope(v *view, party *study.Statement, env *bundle.Envelope) (store
 		return none, forbidden("the bundle is another party's")
 	case env.Study != v.hash:
 		return none, refused(fmt.Errorf("the bundle is for contract %s, this study has %s", env.Study.Short(), v.hash.Short()))
-	case env.Round != 0 || env.Number != 1:
+	case (env.Round != 0 || env.Number != 1) && env.Kind != bundle.KindPool:
 		return none, refused(fmt.Errorf("the bundle is of round %d, number %d; this study has round 0, number 1", env.Round, env.Number))
 	}
 	if err := v.chain.CheckEpoch(env.Epoch); err != nil {
@@ -60,6 +60,11 @@ func checkEnvelope(v *view, party *study.Statement, env *bundle.Envelope) (store
 		if err := checkSetup(v, env); err != nil {
 			return none, err
 		}
+	case bundle.KindPool:
+		if err := checkPool(v, env); err != nil {
+			return none, err
+		}
+		slot = store.NumberSlot(env.Number)
 	case bundle.KindContribution:
 	case bundle.KindAdmission:
 		if err := checkAdmission(v, env); err != nil {
@@ -67,7 +72,7 @@ func checkEnvelope(v *view, party *study.Statement, env *bundle.Envelope) (store
 		}
 		slot = v.chain.Origin(env.Recipients[0])
 	default:
-		return none, refused(fmt.Errorf("parties send bundles of kind setup, contribution and admission, not %q", env.Kind))
+		return none, refused(fmt.Errorf("parties send bundles of kind setup, pool, contribution and admission, not %q", env.Kind))
 	}
 	return store.Bundle{
 		Slot: slot, Study: v.hash, Epoch: env.Epoch, Sender: env.Sender, Kind: env.Kind, Round: env.Round,
@@ -164,7 +169,7 @@ func (s *Server) checkContribution(v *view, epoch study.Hash, party *study.State
 			return err
 		}
 	}
-	return found.Verdict(shapes[0], shapes[1], shapes[2])
+	return found.Verdict(r.Manifest.View, shapes[0], shapes[1], shapes[2])
 }
 
 // inspectMembers hands the numbers of X, A and Y over as they are read.
@@ -200,4 +205,30 @@ func inspectMembers(c *study.Contract, found *analyst.Inspection) func(bundle.Me
 // again and returns it.
 func (s *Server) readContribution(v *view, epoch study.Hash, party *study.Statement, file io.ReaderAt, size int64) (analyst.Contribution, error) {
 	return analysis.Read(v.contract, party.Name, file, size, s.expectContribution(v, epoch, party), s.id.AgeIdentity())
+}
+
+// checkPool makes sure that a message of masked sums, which the server cannot read, is
+// for other parties only, of a stage that the contract has, and none too many.
+func checkPool(v *view, env *bundle.Envelope) error {
+	stages := api.PoolStages(v.contract)
+	if stages == 0 {
+		return refused(errors.New("this study adds up no masked sums"))
+	}
+	if most := api.PoolBytes(v.contract); env.Size > most {
+		return &problem{http.StatusRequestEntityTooLarge, api.CodeTooLarge, fmt.Sprintf("a message of masked sums of this study has at most %d bytes", most), "", nil}
+	}
+	if most := api.PoolMessages(len(v.chain.Root().Members)); env.Round < 1 || env.Round > stages || env.Number > most {
+		return refused(fmt.Errorf("the message is number %d of stage %d; this study has stages 1 to %d with messages 1 to %d", env.Number, env.Round, stages, most))
+	}
+	roster := v.chain.At(env.Epoch)
+	for _, r := range env.Recipients {
+		m, err := roster.Member(r)
+		if err != nil {
+			return refused(err)
+		}
+		if m.Role != study.RoleParty || r == env.Sender {
+			return refused(fmt.Errorf("the message is for %q, must be for other parties only", m.Name))
+		}
+	}
+	return nil
 }

@@ -194,7 +194,7 @@ func (s *Server) room(ctx context.Context, v *view, b store.Bundle, size int64) 
 	}
 	most := s.guard.PartyBytes
 	if most == 0 {
-		most = 4 * maxUpload(v.contract)
+		most = 4*maxUpload(v.contract) + int64(api.PoolStages(v.contract))*4*api.PoolBytes(v.contract)
 	}
 	used, err := s.store.Usage(ctx, b, v.names(b.Sender))
 	if err != nil {

@@ -246,7 +246,7 @@ func (s *Server) leave(ctx context.Context, v *view, a *study.Amendment) error {
 		Receipt: func(deleted []study.Deleted) []byte {
 			w := &study.Withdrawal{
 				Format: 1, Study: v.hash, Epoch: a.To, Party: a.Party, Kind: a.Kind, Deleted: deleted, Models: v.models(a.Party),
-				Relayed: v.of(a.Party, v.setup) != nil, Ended: ended, Time: time.Now().UTC().Truncate(time.Second),
+				Relayed: v.of(a.Party, v.setup) != nil, Pooled: v.of(a.Party, v.pool) != nil, Ended: ended, Time: time.Now().UTC().Truncate(time.Second),
 			}
 			w.Sign(s.id)
 			return w.Encode()

@@ -113,6 +113,9 @@ func (s *Server) takeItem(ctx context.Context, c *parcel.Parcel, i int, t *Taken
 		var env *bundle.Envelope
 		if env, _, err = bundle.ReadEnvelope(c.Reader(i)); err == nil {
 			what = "the " + env.Kind + " bundle"
+			if env.Kind == bundle.KindPool {
+				what = fmt.Sprintf("message %d of stage %d of the masked sums", env.Number, env.Round)
+			}
 			_, err = s.TakeBundle(ctx, c.Study, c.From, c.Reader(i))
 		}
 	case parcel.KindWitness:

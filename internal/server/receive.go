@@ -106,8 +106,9 @@ func (s *Server) judge(ctx context.Context, v *view, member *study.Statement, en
 	if b, err = checkEnvelope(v, member, env); err != nil {
 		return b, nil, err
 	}
-	// A party sends one bundle of a kind, whatever keys it has had.
-	for _, sent := range [][]store.Bundle{v.setup, v.contributions} {
+	// A party sends one bundle of a kind, and one message of masked sums of a stage and
+	// number, whatever keys it has had.
+	for _, sent := range [][]store.Bundle{v.setup, v.contributions, v.numbered(b)} {
 		if other := v.of(b.Sender, sent); other != nil && other.Kind == b.Kind && (other.Epoch != b.Epoch || other.Sender != b.Sender) {
 			if other.Manifest != b.Manifest {
 				return b, nil, alreadyStored(b.Kind)

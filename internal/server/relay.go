@@ -17,7 +17,7 @@ func (s *Server) Bundles(ctx context.Context, hash, party study.Hash) ([]api.Bun
 	}
 	list := []api.BundleInfo{}
 	for _, b := range stored {
-		list = append(list, api.BundleInfo{Manifest: b.Manifest, Sender: b.Sender, Kind: b.Kind, Size: b.Size, Epoch: b.Epoch, Round: b.Round})
+		list = append(list, api.BundleInfo{Manifest: b.Manifest, Sender: b.Sender, Kind: b.Kind, Size: b.Size, Epoch: b.Epoch, Round: b.Round, Number: b.Number()})
 	}
 	return list, nil
 }

@@ -210,9 +210,9 @@ func (s *Server) sameAnchor(v *view, base *study.Round, part analyst.Contributio
 func (s *Server) changeOf(v *view, base *study.Round, party *study.Statement, part analyst.Contribution) (*mat.Dense, error) {
 	origin := v.chain.Origin(party.Fingerprint())
 	if base.Has(origin) || slices.ContainsFunc(base.Late, func(p study.RoundParty) bool { return p.Party == origin }) {
-		l := v.contract.Basis.Dim
+		_, l := part.A.Dims()
 		path := s.store.ModelPath(v.hash, base.Round, store.ChangeFile(origin))
-		g, err := readMatrix(path, l, l)
+		g, err := readMatrix(path, l, v.contract.D())
 		if err != nil {
 			return nil, err
 		}
@@ -240,7 +240,7 @@ func (s *Server) changeOf(v *view, base *study.Round, party *study.Statement, pa
 // record.
 func (s *Server) readTarget(v *view, base *study.Round) (*mat.Dense, error) {
 	path := s.store.ModelPath(v.hash, base.Round, targetFile)
-	z, err := readMatrix(path, v.contract.Anchor.Rows, v.contract.Basis.Dim)
+	z, err := readMatrix(path, v.contract.Anchor.Rows, v.contract.D())
 	if err != nil {
 		return nil, err
 	}

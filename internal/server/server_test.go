@@ -165,10 +165,12 @@ func (w *world) as(id *study.Identity) *client.Client {
 }
 
 // join lets both parties join and confirm.
-func (w *world) join() {
+func (w *world) join() { w.joinAll(2) }
+
+func (w *world) joinAll(n int) {
 	w.t.Helper()
 	members := []*study.Statement{w.analyst.Statement}
-	for i := range 2 {
+	for i := range n {
 		id := identity(w.t, study.RoleParty, fmt.Sprintf("Party %d", i+1))
 		if _, _, err := w.as(id).Join(w.t.Context(), w.secrets[i], id.Statement.Encode()); err != nil {
 			w.t.Fatal(err)

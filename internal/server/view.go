@@ -37,6 +37,7 @@ type view struct {
 	pending *proposal
 	// What parties and analyst have sent in any epoch of the chain.
 	setup         []store.Bundle
+	pool          []store.Bundle
 	contributions []store.Bundle
 	results       []store.Bundle
 	// rounds are the models that were made, next is the number of the next.
@@ -202,6 +203,8 @@ func (s *Server) readChain(ctx context.Context, v *view) (err error) {
 		switch b.Kind {
 		case bundle.KindSetup:
 			v.setup = append(v.setup, b)
+		case bundle.KindPool:
+			v.pool = append(v.pool, b)
 		case bundle.KindContribution:
 			v.contributions = append(v.contributions, b)
 		case bundle.KindResult:
@@ -331,6 +334,53 @@ func (v *view) past() bool {
 	return slices.ContainsFunc(v.chain.Steps(), func(s study.Step) bool { return s.Amendment.Kind != study.AmendRekey })
 }
 
+// numbered are the messages of masked sums that have the place of a bundle: its stage and
+// its number.
+func (v *view) numbered(b store.Bundle) []store.Bundle {
+	var out []store.Bundle
+	for _, other := range v.pool {
+		if b.Kind == other.Kind && b.Round == other.Round && b.Slot == other.Slot {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// unpooled names the parties whose messages of masked sums the others await, as far as
+// their numbers tell: those that have sent fewer in the newest stage than others, or
+// fewer than the two of a stage in which nobody is left out. What a message says, and
+// whether a stage is done, only the parties know.
+func (v *view) unpooled() []string {
+	stages := api.PoolStages(v.contract) - 1
+	if stages < 1 {
+		return nil
+	}
+	last := 1
+	for _, b := range v.pool {
+		if b.Round <= stages {
+			last = max(last, b.Round)
+		}
+	}
+	sent, most := map[study.Hash]int{}, 2
+	for _, b := range v.pool {
+		if b.Round == last && b.Number() <= api.PoolOwn {
+			origin := v.chain.Origin(b.Sender)
+			sent[origin] = max(sent[origin], b.Number())
+			most = max(most, sent[origin])
+		}
+	}
+	done := map[study.Hash]bool{}
+	for _, m := range v.chain.Root().Parties() {
+		origin := v.chain.Origin(m.Fingerprint())
+		left := most > 2 && sent[origin] < 2 // the others may have gone on without it
+		done[origin] = sent[origin] >= most || left || v.chain.Present(origin) == nil
+	}
+	if missing := v.without(v.chain.Root(), done); len(missing) > 0 || last == stages {
+		return missing
+	}
+	return v.without(v.chain.Root(), map[study.Hash]bool{}) // the next stage is everybody's
+}
+
 // of finds the bundle of a list that a party sent, under whatever keys.
 func (v *view) of(party study.Hash, sent []store.Bundle) *store.Bundle {
 	i := slices.IndexFunc(sent, func(b store.Bundle) bool { return v.chain.Same(b.Sender, party) })
@@ -391,6 +441,12 @@ func (v *view) status() api.Status {
 			state   api.State
 			missing []string
 		}{api.StateSetup, v.missing(v.chain.Root(), v.setup)})
+	}
+	if v.last() == nil && len(v.results) == 0 && len(v.contributions) == 0 {
+		steps = append(steps, struct {
+			state   api.State
+			missing []string
+		}{api.StatePooling, v.unpooled()})
 	}
 	if v.last() == nil && len(v.results) == 0 {
 		steps = append(steps, struct {

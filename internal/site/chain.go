@@ -310,6 +310,18 @@ func (s *Site) ResetSetup() error {
 			return err
 		}
 	}
+	sealed, err := s.PoolMessages()
+	if err != nil {
+		return err
+	}
+	for _, name := range sealed {
+		if err := durable.Remove(s.Outbox(name), s.path(receiptsDir, name+".json")); err != nil {
+			return err
+		}
+	}
+	if err := s.forgetPool(); err != nil {
+		return err
+	}
 	return durable.SyncDir(s.Dir)
 }
 

@@ -148,7 +148,9 @@ func (s *Site) forgetPostedShares() error {
 	if t == nil || err != nil {
 		return err
 	}
-	rest := slices.DeleteFunc(slices.Clone(t.Bundles), func(b api.BundleInfo) bool { return b.Kind == bundle.KindSetup || b.Kind == bundle.KindAdmission })
+	rest := slices.DeleteFunc(slices.Clone(t.Bundles), func(b api.BundleInfo) bool {
+		return b.Kind == bundle.KindSetup || b.Kind == bundle.KindPool || b.Kind == bundle.KindAdmission
+	})
 	if len(rest) == len(t.Bundles) {
 		return s.dropUnlisted(t) // which may have been interrupted
 	}

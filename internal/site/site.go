@@ -20,6 +20,7 @@
 //	setup/               this site's share of the anchor seed      0600, and its manifest;
 //	                     its piece of the anchor, where that is made of pieces
 //	anchor.secret        the anchor seed, once all shares are in   0600
+//	pool/                masked sums: messages as they leave, the pooled figures  0600
 //	contribution/leaves/ manifest.json X.npy A.npy Y.npy exactly as they would leave, approval.json
 //	contribution/stays/  basis.secret (0600; none under nri), report.json, source.json, prepared.json
 //	policy.yaml          this site's own floors, if people here wrote one
@@ -194,9 +195,16 @@ func (s *Site) Lock() (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, sub := range []string{
-		".", outboxDir, receiptsDir, inboxDir, postDir, filepath.Join(bundle.KindSetup, leavesDir), filepath.Join(bundle.KindContribution, leavesDir),
-	} {
+	sweep := []string{
+		".", outboxDir, receiptsDir, inboxDir, postDir, filepath.Join(bundle.KindSetup, leavesDir), filepath.Join(bundle.KindContribution, leavesDir), poolDir,
+	}
+	drafts, _ := os.ReadDir(s.path(poolDir))
+	for _, d := range drafts {
+		if d.IsDir() {
+			sweep = append(sweep, filepath.Join(poolDir, d.Name(), leavesDir))
+		}
+	}
+	for _, sub := range sweep {
 		if err := durable.Sweep(s.path(sub)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			unlock()
 			return nil, err
@@ -317,7 +325,7 @@ func (s *Site) Seed() (anchor.Seed, bool, error) {
 // what of it stays, in place of an earlier draft and its approval. fill gets
 // the two folders.
 func (s *Site) PutDraft(kind string, fill func(leaves, stays string) error) error {
-	return durable.PutDir(s.path(kind), dirPerm, func(dir string) error {
+	return durable.PutDir(s.Draft(kind), dirPerm, func(dir string) error {
 		leaves, stays := filepath.Join(dir, leavesDir), filepath.Join(dir, staysDir)
 		if err := errors.Join(os.Mkdir(leaves, dirPerm), os.Mkdir(stays, dirPerm)); err != nil {
 			return err
@@ -328,12 +336,12 @@ func (s *Site) PutDraft(kind string, fill func(leaves, stays string) error) erro
 
 // Leaves is the path of a file that would leave in a bundle of one kind.
 func (s *Site) Leaves(kind string, name ...string) string {
-	return s.path(append([]string{kind, leavesDir}, name...)...)
+	return filepath.Join(append([]string{s.Draft(kind), leavesDir}, name...)...)
 }
 
 // Stays is the path of a file that belongs to such a bundle and does not leave.
 func (s *Site) Stays(kind string, name ...string) string {
-	return s.path(append([]string{kind, staysDir}, name...)...)
+	return filepath.Join(append([]string{s.Draft(kind), staysDir}, name...)...)
 }
 
 // WriteBasis writes a basis to a folder given by PutDraft.
@@ -436,7 +444,7 @@ func (s *Site) CloseSetup() error {
 			return err
 		}
 	}
-	if err := s.forgetPostedShares(); err != nil {
+	if err := errors.Join(s.forgetPostedShares(), s.forgetPool()); err != nil {
 		return err
 	}
 	return errors.Join(durable.SyncDir(s.path(inboxDir)), durable.SyncDir(s.Dir))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -18,12 +19,14 @@ import (
 
 // Bundle describes a stored bundle. It is named by what may exist once: the
 // sender's bundle of one kind and round in an epoch, for results also by the
-// recipient (Slot), and so for what a member seals to a party that comes after setup.
+// recipient (Slot), and so for what a member seals to a party that comes after setup;
+// for messages of masked sums by their number.
 type Bundle struct {
 	Study, Epoch, Sender study.Hash
 	Kind                 string
 	Round                int
-	// Slot is the recipient of a result or an admission, zero for other kinds.
+	// Slot is the recipient of a result or an admission, NumberSlot for a message of
+	// masked sums, zero for other kinds.
 	Slot       study.Hash
 	Recipients []study.Hash
 	Manifest   study.Hash
@@ -49,6 +52,20 @@ func (b Bundle) slot() []byte {
 		return []byte{}
 	}
 	return b.Slot[:]
+}
+
+// NumberSlot is the Slot of a sender's n-th message of masked sums in a round.
+func NumberSlot(n int) (slot study.Hash) {
+	binary.BigEndian.PutUint64(slot[len(slot)-8:], uint64(n))
+	return slot
+}
+
+// Number is that of a message of masked sums, 0 for bundles of other kinds.
+func (b *Bundle) Number() int {
+	if b.Kind != bundle.KindPool {
+		return 0
+	}
+	return int(binary.BigEndian.Uint64(b.Slot[len(b.Slot)-8:]))
 }
 
 // Incoming is a file in the store's folder that is not yet a bundle. Discard
@@ -248,7 +265,7 @@ func scanBundle(hash, epoch study.Hash) func(*sql.Rows) (Bundle, error) {
 // All returns all bundles of a study, by kind, round and sender, in whatever epoch.
 func (s *Store) All(ctx context.Context, hash study.Hash) ([]Bundle, error) {
 	return query(ctx, s.db, `SELECT epoch, slot, sender, kind, round, manifest, file, size FROM bundles
-		WHERE study = ? ORDER BY kind, round, sender`, scanAny(hash), hash[:])
+		WHERE study = ? ORDER BY kind, round, sender, slot`, scanAny(hash), hash[:])
 }
 
 // Waiting returns the bundles of a study, of whatever epoch, that one of a recipient's
@@ -256,7 +273,7 @@ func (s *Store) All(ctx context.Context, hash study.Hash) ([]Bundle, error) {
 func (s *Store) Waiting(ctx context.Context, hash study.Hash, recipient study.Hash) ([]Bundle, error) {
 	return query(ctx, s.db, `SELECT b.epoch, b.slot, b.sender, b.kind, b.round, b.manifest, b.file, b.size
 		FROM recipients r JOIN bundles b USING (study, epoch, sender, kind, round, slot)
-		WHERE r.study = ? AND r.recipient = ? ORDER BY b.kind, b.round, b.sender`, scanAny(hash), hash[:], recipient[:])
+		WHERE r.study = ? AND r.recipient = ? ORDER BY b.kind, b.round, b.sender, b.slot`, scanAny(hash), hash[:], recipient[:])
 }
 
 // WaitingFor returns those of one manifest among the bundles that Waiting returns.

@@ -328,9 +328,11 @@ func (s *Store) Amend(ctx context.Context, hash study.Hash, a Amending) error {
 func (s *Store) leave(tx *sql.Tx, hash study.Hash, a Amending) (files []study.Hash, uploads []UploadID, err error) {
 	var deleted []study.Deleted
 	for i, party := range a.Gone {
-		where, args := "sender = ? AND kind <> 'setup'", []any{party[:]}
+		// Messages of masked sums stay: some of the others may have them already, and all
+		// need the same.
+		where, args := "sender = ? AND kind NOT IN ('setup', 'pool')", []any{party[:]}
 		if a.Setup {
-			where = "sender = ?"
+			where = "sender = ? AND kind <> 'pool'"
 		}
 		where, args = "("+where+") OR kind = 'result' AND slot = ?", append(args, party[:])
 		if a.Models && i == 0 { // every result is of a model that its rows went into

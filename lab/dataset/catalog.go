@@ -157,6 +157,46 @@ var sets = []published{
 		},
 		load: loadNumbers("breast_cancer_wdbc/wdbc.csv", 1, 0, 0),
 	},
+	{
+		Info: Info{
+			Name: "adult-levels", Rows: 48842, Cols: 108,
+			Files: []File{
+				{Path: "adult/adult_train.csv.gz", SHA256: "915dbf2c5a832440a50df9aebdda0c7e1a2267215504961e9c7775157c69c00f", Size: 3391940},
+				{Path: "adult/adult_test.csv.gz", SHA256: "c4dd4eeb0bd8c350694153d19e40c3e858bf0c187c2bc321b93e3577e8a4a828", Size: 1695590},
+			},
+			Source:  "UCI's Adult as for adult",
+			Licence: "CC BY 4.0 (UCI)",
+		},
+		load: loadAdultLevels,
+	},
+	{
+		Info: Info{
+			Name: "eicu-region", Rows: 1592, Cols: 33,
+			Files: []File{
+				{Path: "eicu_demo/eicu_demo_mortality.csv.gz", SHA256: "374aa6806b088022e3354a2155acf4354e558a83d1423897a0a6a7a494c1025e", Size: 453563},
+			},
+			Source:  "PhysioNet's eicu-crd-demo 2.0: the first stay of each person joined with APACHE's variables",
+			Licence: "ODbL 1.0",
+			StandIn: "the open demonstration part (1765 stays), in the place of the whole eICU-CRD, which is under a data use agreement",
+		},
+		load: loadEICUDeaths("region", "the hospitals' regions of the United States"),
+	},
+	{
+		Info: Info{
+			Name: "eicu-size", Rows: 1496, Cols: 33,
+			Files: []File{
+				{Path: "eicu_demo/eicu_demo_mortality.csv.gz", SHA256: "374aa6806b088022e3354a2155acf4354e558a83d1423897a0a6a7a494c1025e", Size: 453563},
+			},
+			Source:  "PhysioNet's eicu-crd-demo 2.0: the first stay of each person joined with APACHE's variables",
+			Licence: "ODbL 1.0",
+			StandIn: "the open demonstration part (1765 stays), in the place of the whole eICU-CRD, which is under a data use agreement",
+		},
+		load: loadEICUDeaths("numbedscategory", "sizes of the hospitals, by their beds"),
+	},
+	horizonInfo("colon-death", colonDeath, 915, 13, "59ab04c250962e49b90ad2fc69db66fd5f472e4530f3b91b5201eaa85eba3750", 75916),
+	horizonInfo("lung-death", lungDeath, 185, 7, "0ba68e67a6c21b57351e7dac4eecf70fd6d4c2bf28a740448f7f1971b7c44340", 6439),
+	horizonInfo("pbc-death", pbcDeath, 394, 18, "2b5974d803440b977dd8d04467ee45f939f3d7295a79252fd19f815b35aeca08", 30822),
+	horizonInfo("veteran-death", veteranDeath, 134, 9, "9e6688021b6ac7c399b078bd0a8e949d958f4fd70a5b9febe9ecbd4de1bdefa6", 3624),
 }
 
 func molecules(name, folder string, rows int, sha256 string, size int64, source, licence string) published {
@@ -172,6 +212,18 @@ func molecules(name, folder string, rows int, sha256 string, size int64, source,
 }
 
 func survivalInfo(name string, rows, cols int, set survivalSet, sha256 string, size int64) published {
+	return published{
+		Info: Info{
+			Name: name, Rows: rows, Cols: cols,
+			Files:   []File{{Path: "survival/" + set.file, SHA256: sha256, Size: size}},
+			Source:  set.file[:len(set.file)-len(".csv")] + " in R's package survival 3.5-3, with empty cells for NA",
+			Licence: "LGPL 2 or later",
+		},
+		load: set.load,
+	}
+}
+
+func horizonInfo(name string, set horizonSet, rows, cols int, sha256 string, size int64) published {
 	return published{
 		Info: Info{
 			Name: name, Rows: rows, Cols: cols,

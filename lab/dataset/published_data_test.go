@@ -47,9 +47,22 @@ var counts = map[string][]int{
 	"wdbc":     {212, 357},
 	"olivetti": slices.Repeat([]int{10}, 40),
 	"eicu":     {},
+	// Coded as a contract has it: see sites.go.
+	"adult-levels":  {37155, 11687},
+	"eicu-region":   {1445, 147},
+	"eicu-size":     {1367, 129},
+	"colon-death":   {511, 404},
+	"lung-death":    {65, 120},
+	"pbc-death":     {312, 82},
+	"veteran-death": {61, 73},
 	// Simulated: see TestCredit and TestHospital.
 	"credit":   {1573, 2359},
 	"hospital": {41, 59},
+}
+
+// gaps are the sets whose missing numbers stay missing.
+func gaps(name string) bool {
+	return strings.HasPrefix(name, "eicu-") || strings.HasSuffix(name, "-death")
 }
 
 // absent are the sets whose files are not in the folder.
@@ -98,7 +111,7 @@ func TestPublishedData(t *testing.T) {
 				x, _ := d.Take(rows)
 				for i := range rows {
 					for j, v := range x.RawRowView(i) {
-						if math.IsNaN(v) || math.IsInf(v, 0) {
+						if math.IsNaN(v) && !gaps(info.Name) || math.IsInf(v, 0) {
 							t.Fatalf("row %d, feature %q is not finite", i+from+1, d.Features[j])
 						}
 					}

@@ -51,7 +51,7 @@ type TestResult struct {
 // Agrees says whether both found the same.
 func (t TestResult) Agrees() bool { return t.Ours == t.Significant }
 
-// compare fills in Figures, Orders and Tests.
+// compare fills in Figures, Orders, Tests and Pairs.
 func (r *Report) compare() {
 	for _, p := range r.Published {
 		got := r.find(p.Run, p.X)
@@ -98,6 +98,7 @@ func (r *Report) compare() {
 	}
 	r.judgeOrders()
 	r.judgeTests()
+	r.judgePaired()
 }
 
 // slack is two combined standard errors of the difference to a mean over few draws,

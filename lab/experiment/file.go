@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,6 +44,8 @@ type Experiment struct {
 	Orders []Order `yaml:"orders"`
 	// Tests are the paired tests that the source makes.
 	Tests []Test `yaml:"tests"`
+	// Paired are comparisons of our own.
+	Paired []Paired `yaml:"paired"`
 	// Charts are the figures to draw.
 	Charts []Chart `yaml:"charts"`
 }
@@ -94,10 +97,10 @@ var axes = map[string]func(*lab.Setting, float64){
 	"parties": func(s *lab.Setting, v float64) { s.Parties = int(v) },
 	"rows":    func(s *lab.Setting, v float64) { s.Rows = int(v) },
 	"dim": forCases(func(c *lab.Case, v float64) {
-		c.Basis = lab.Basis{Kind: c.Basis.Kind, Common: c.Basis.Common, Mix: c.Basis.Mix, Delta: c.Basis.Delta, Dim: int(v)}
+		c.Basis.Dim, c.Basis.Fraction, c.Basis.Variance = int(v), 0, 0
 	}),
 	"variance": forCases(func(c *lab.Case, v float64) {
-		c.Basis = lab.Basis{Kind: c.Basis.Kind, Common: c.Basis.Common, Mix: c.Basis.Mix, Delta: c.Basis.Delta, Variance: v}
+		c.Basis.Dim, c.Basis.Fraction, c.Basis.Variance = 0, 0, v
 	}),
 	"anchor_rows":  forCases(func(c *lab.Case, v float64) { c.Anchor.Rows = int(v) }),
 	"anchor_times": forCases(func(c *lab.Case, v float64) { c.Anchor.Times = v }),
@@ -130,7 +133,9 @@ func Names() []string {
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
 	}
-	slices.Sort(names)
+	slices.SortFunc(names, func(a, b string) int { // E2 before E10
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
 	return names
 }
 

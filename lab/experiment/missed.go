@@ -7,8 +7,8 @@ import (
 )
 
 // Missed says what is not as wanted: figures too far from the published ones, orders
-// that do not hold, tests that end otherwise, bytes that differ by more than 2%, to
-// which they are published.
+// that do not hold, tests that end otherwise, differences that are not as wanted, bytes
+// that differ by more than 2% from what is published.
 func (r *Report) Missed() []string {
 	var out []string
 	for _, f := range r.Figures {
@@ -24,6 +24,11 @@ func (r *Report) Missed() []string {
 	for _, t := range r.Tests {
 		if !t.Agrees() {
 			out = append(out, fmt.Sprintf("%s %s: %s above %s has p %.2g, published otherwise", t.Run, t.Model, t.Better, t.Worse, t.P))
+		}
+	}
+	for _, p := range r.Pairs {
+		if p.Reached != nil && !*p.Reached {
+			out = append(out, fmt.Sprintf("%s %s: %s − %s is %s, wanted %s", at(p.Run, p.X), p.Model, p.Method, p.Against, signed(p.Mean, p.Metric), p.Wanted))
 		}
 	}
 	for _, t := range r.Traffic {

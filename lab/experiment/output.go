@@ -71,6 +71,7 @@ type record struct {
 	Figures    []Figure        `json:"figures,omitempty"`
 	Orders     []orderRecord   `json:"orders,omitempty"`
 	Tests      []testRecord    `json:"tests,omitempty"`
+	Paired     []PairedResult  `json:"paired,omitempty"`
 	Times      []timingRecord  `json:"times,omitempty"`
 	Traffic    []trafficRecord `json:"traffic,omitempty"`
 }
@@ -133,7 +134,7 @@ type trafficRecord struct {
 // JSON writes the whole report.
 func (r *Report) JSON(w io.Writer) error {
 	rec := record{
-		Experiment: r.Name, Title: r.Title, Source: r.Source, Size: r.Size, Only: r.Only, Seconds: r.Seconds, Seed: seed, Machine: r.Machine, Figures: r.Figures,
+		Experiment: r.Name, Title: r.Title, Source: r.Source, Size: r.Size, Only: r.Only, Seconds: r.Seconds, Seed: seed, Machine: r.Machine, Figures: r.Figures, Paired: r.Pairs,
 	}
 	for _, run := range r.Results {
 		one := runRecord{

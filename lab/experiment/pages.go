@@ -76,6 +76,7 @@ func (r *Report) page(figures bool) (page.Page, error) {
 	p.Sections = append(p.Sections, r.timingSections()...)
 	p.Sections = append(p.Sections, r.trafficSections()...)
 	p.Sections = append(p.Sections, r.judged()...)
+	p.Sections = append(p.Sections, r.pairedSections()...)
 	p.Sections = append(p.Sections, r.all()...)
 	return p, nil
 }
@@ -112,6 +113,18 @@ func (r *Report) lead() string {
 	}
 	if n := len(r.Orders); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d statements about the order of methods hold.", holds, n))
+	}
+	wanted, reached = 0, 0
+	for _, p := range r.Pairs {
+		if p.Reached != nil {
+			wanted++
+			if *p.Reached {
+				reached++
+			}
+		}
+	}
+	if wanted > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d differences are as wanted.", reached, wanted))
 	}
 	agree := 0
 	for _, t := range r.Tests {

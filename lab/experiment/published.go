@@ -121,7 +121,7 @@ func (e *Experiment) check() error {
 			}
 		}
 	}
-	return nil
+	return e.checkPaired()
 }
 
 // has says whether a run gives a figure.

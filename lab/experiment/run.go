@@ -62,6 +62,7 @@ type Report struct {
 	Figures []Figure
 	Orders  []OrderResult
 	Tests   []TestResult
+	Pairs   []PairedResult
 	Machine Machine
 	// Only are the runs that were asked for; none means all.
 	Only []string
@@ -72,6 +73,8 @@ type RunResult struct {
 	Run
 	StandIn string
 	Notes   []string
+	// Overlap is what [lab.Results.Difference] wants.
+	Overlap float64
 	*lab.Results
 }
 
@@ -135,7 +138,7 @@ func (e *Experiment) Run(ctx context.Context, opt Options) (*Report, error) {
 		if err != nil {
 			return nil, fmt.Errorf("experiment: %s: %s: %w", e.Name, run.title(), err)
 		}
-		r.Results = append(r.Results, RunResult{Run: run, StandIn: data.StandIn, Notes: slices.Concat(data.Notes, got.Notes), Results: got})
+		r.Results = append(r.Results, RunResult{Run: run, StandIn: data.StandIn, Notes: slices.Concat(data.Notes, got.Notes), Overlap: run.Setting.Overlap(data), Results: got})
 	}
 	for i, t := range timings {
 		report := func(done, count int) {

@@ -1,0 +1,191 @@
+package masked
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"concord/study"
+)
+
+// MaxLedgerBytes bounds an encoded ledger.
+const MaxLedgerBytes = 16 << 20
+
+// Answered is one question that a party has answered: its masked figures left, so that the
+// sums may be known to every party of the set.
+type Answered struct {
+	// Topic says what was summed, for example "figures": two questions of one topic are taken to
+	// have statistics in common, whatever else they have. Second moments have sums in common
+	// with figures of the same rows.
+	Topic string `json:"topic"`
+	// Epoch, Stage and Statistics are those of the round, for people.
+	Epoch      study.Hash `json:"epoch"`
+	Stage      int        `json:"stage"`
+	Statistics study.Hash `json:"statistics"`
+	// Set are the parties that were summed, sorted, by names that stay the same in a
+	// study: their first fingerprints.
+	Set []study.Hash `json:"set"`
+	// Source is the SHA-256 of what this party's own figures were made from: its rows.
+	Source study.Hash `json:"source"`
+	// Approved says that a person approved what the answer reveals beyond the sums.
+	Approved bool `json:"approved,omitempty"`
+}
+
+// Ledger is what a party has answered. The zero value is empty.
+type Ledger struct {
+	Format   int        `json:"format"`
+	Answered []Answered `json:"answered"`
+}
+
+// Verdict says whether a question may be answered.
+type Verdict struct {
+	// Never is an error for a set that is too small whatever anybody approves.
+	Never error
+	// Reveals says what approving would reveal and to whom, in plain words; "" if no more
+	// than the sums. A person must approve it.
+	Reveals string
+	// Groups are those whose figures could be computed, each as one sum.
+	Groups [][]study.Hash
+}
+
+// OK reports whether the question may be answered without a person's yes.
+func (v Verdict) OK() bool { return v.Never == nil && v.Reveals == "" }
+
+// Judge says what answering q beside everything that was answered would reveal. me is this
+// party, names what people call the parties.
+//
+// Sums of one topic over several sets can be added and subtracted. Parties that are in the
+// same of these sets always stand together in what comes out. The rule: each such group
+// has LeastBeyond parties at least beyond the assumed colluders. A party whose data
+// changed counts as two, one before and one after. The rule is enough for any
+// combination of sums; it may ask a person where none would show anything.
+//
+// A larger set of the same round is one that all who go on have left: it never opens, and
+// does not count.
+//
+// Cost: O(answers × (answers + parties)).
+func (l *Ledger) Judge(q Answered, me study.Hash, colluders int, names func(study.Hash) string) Verdict {
+	if err := CheckSet(len(q.Set), colluders); err != nil {
+		return Verdict{Never: err}
+	}
+	if !ascending(q.Set) || !contains(q.Set, me) {
+		return Verdict{Never: fmt.Errorf("masked: the set of a question is not sorted or lacks this party")}
+	}
+	// who is a party, or this party with one state of its data.
+	type who struct{ party, source study.Hash }
+	patterns := make(map[who]string)
+	var order []who
+	questions := make([]Answered, 0, len(l.Answered)+1)
+	asked := append(slices.Clone(l.Answered), q)
+	for i, a := range l.Answered {
+		left := slices.ContainsFunc(asked[i+1:], func(b Answered) bool {
+			return a.Epoch == b.Epoch && a.Stage == b.Stage && a.Statistics == b.Statistics &&
+				len(b.Set) < len(a.Set) && within(b.Set, a.Set)
+		})
+		if a.Topic == q.Topic && !left {
+			questions = append(questions, a)
+		}
+	}
+	for i, a := range append(questions, q) {
+		for _, p := range a.Set {
+			w := who{party: p}
+			if p == me {
+				w.source = a.Source
+			}
+			if _, ok := patterns[w]; !ok {
+				order = append(order, w)
+			}
+			patterns[w] += fmt.Sprintf("%d ", i)
+		}
+	}
+	groups := make(map[string][]who)
+	for _, w := range order {
+		groups[patterns[w]] = append(groups[patterns[w]], w)
+	}
+	var v Verdict
+	var lines []string
+	changed := false
+	for _, w := range order {
+		g := groups[patterns[w]]
+		if g[0] != w || CheckSet(len(g), colluders) == nil {
+			continue
+		}
+		var parties []study.Hash
+		var called []string
+		for _, w := range g {
+			parties = append(parties, w.party)
+			called = append(called, names(w.party))
+			changed = changed || w.party == me && w.source != q.Source
+		}
+		slices.SortFunc(parties, compare)
+		slices.Sort(called)
+		if len(g) == 1 && g[0].party == me && changed {
+			continue // said below
+		}
+		v.Groups = append(v.Groups, parties)
+		if len(called) == 1 {
+			lines = append(lines, fmt.Sprintf("the %s of %s alone", q.Topic, called[0]))
+		} else {
+			lines = append(lines, fmt.Sprintf("the %s of %s together", q.Topic, strings.Join(called, ", ")))
+		}
+	}
+	if changed {
+		v.Groups = append(v.Groups, []study.Hash{me})
+		lines = append(lines, "what changed in this site's data since it answered, row by row if one row changed")
+	}
+	if len(lines) > 0 {
+		slices.Sort(lines)
+		lines = slices.Compact(lines)
+		v.Reveals = fmt.Sprintf("With the sums that were answered before, every party of both sets could compute by subtraction: %s. "+
+			"At least %d parties beyond %d that may collude should stand behind every figure.", strings.Join(lines, "; "), LeastBeyond, colluders)
+	}
+	return v
+}
+
+// Add notes an answer. It is called, and made durable, before the ready message is sent:
+// others may open the sums without this party. The same answer again adds nothing.
+func (l *Ledger) Add(a Answered) {
+	for _, old := range l.Answered {
+		if old.Topic == a.Topic && old.Epoch == a.Epoch && old.Stage == a.Stage && old.Source == a.Source && slices.Equal(old.Set, a.Set) {
+			return
+		}
+	}
+	a.Set = slices.Clone(a.Set)
+	l.Answered = append(l.Answered, a)
+}
+
+// Encode returns the canonical encoding.
+func (l *Ledger) Encode() []byte {
+	out := Ledger{Format: 1, Answered: l.Answered}
+	if out.Answered == nil {
+		out.Answered = []Answered{}
+	}
+	b, err := study.Canonical(out)
+	if err != nil { // hashes, numbers and texts always encode
+		panic("masked: " + err.Error())
+	}
+	return b
+}
+
+// DecodeLedger reads what Encode wrote.
+func DecodeLedger(b []byte) (*Ledger, error) {
+	if len(b) > MaxLedgerBytes {
+		return nil, fmt.Errorf("masked: the ledger of sums has %d bytes, at most %d are read", len(b), MaxLedgerBytes)
+	}
+	if err := study.CheckFormat(b, "masked: the ledger of sums", 1); err != nil {
+		return nil, err
+	}
+	l := new(Ledger)
+	if err := study.DecodeCanonical(b, l); err != nil {
+		return nil, fmt.Errorf("masked: the ledger of sums: %w", err)
+	}
+	if l.Format != 1 {
+		return nil, &study.FormatError{What: "masked: the ledger of sums", Theirs: l.Format, Newest: 1}
+	}
+	for i, a := range l.Answered {
+		if a.Topic == "" || len(a.Set) == 0 || !ascending(a.Set) {
+			return nil, fmt.Errorf("masked: the ledger of sums: entry %d has no topic, no set or one that is not sorted", i+1)
+		}
+	}
+	return l, nil
+}

@@ -1,0 +1,45 @@
+package party
+
+import (
+	"fmt"
+
+	"concord/lift"
+	"concord/onnx"
+	"concord/secret"
+	"concord/study"
+)
+
+// lift is the contract's map to random Fourier features, the same at every party; nil for
+// none.
+func (g Agreed) lift(c *study.Contract) (*lift.Map, error) {
+	if c.Lift == nil {
+		return nil, nil
+	}
+	src, err := g.Seed.Lift()
+	if err != nil {
+		return nil, fmt.Errorf("party: %w", err)
+	}
+	up, err := lift.New(c.M(), c.Lift.Dim, c.Lift.Gamma, src)
+	if err != nil {
+		return nil, fmt.Errorf("party: %w", err)
+	}
+	return up, nil
+}
+
+// lifted is what the basis sees of prepared rows: a matrix of its own, or without a lift x
+// itself.
+func lifted(up *lift.Map, x secret.Matrix) secret.Matrix {
+	if up == nil {
+		return x
+	}
+	return up.Apply(x)
+}
+
+// ahead is the lift in front of a model.
+func ahead(up *lift.Map) *onnx.Lift {
+	if up == nil {
+		return nil
+	}
+	w, b := up.Matrices()
+	return &onnx.Lift{W: w, B: b, Scale: up.Scale()}
+}

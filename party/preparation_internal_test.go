@@ -1,0 +1,239 @@
+package party
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"concord/learn"
+	"concord/onnx"
+	"concord/study"
+)
+
+// schema draws a contract of p features of all types and rules, pooled figures that fit
+// it, and n raw rows in which values are missing where a rule fills them.
+func schema(rnd *rand.Rand, p, n int) (*study.Contract, *study.Figures, *mat.Dense) {
+	c := &study.Contract{
+		Name: "random", Standardise: []string{"range", "pooled", "none"}[rnd.IntN(3)], MissingValues: []string{"NA"},
+		Label: study.Label{Name: "label", Type: "number"},
+	}
+	types := []string{study.Numeric, study.Category, study.Boolean, study.Ordinal, study.Date}
+	figures := &study.Figures{Version: 1, Sites: 4, Rows: 1000}
+	x := mat.NewDense(n, p, nil)
+	for j := range p {
+		f := study.Feature{Name: fmt.Sprint("f", j), Type: types[rnd.IntN(len(types))]}
+		lo := math.Ldexp(rnd.Float64()-0.5, rnd.IntN(12))
+		hi := lo + math.Ldexp(1+rnd.Float64(), rnd.IntN(8)-2)
+		switch f.Type {
+		case study.Numeric:
+			f.Range = &study.Range{Min: lo, Max: hi}
+		case study.Date:
+			f.As, f.From, f.Layout, f.Range = "days", "2000-02-29", "DD.MM.YYYY", &study.Range{Min: lo, Max: hi}
+		case study.Category, study.Ordinal:
+			for k := range 2 + rnd.IntN(5) {
+				f.Levels = append(f.Levels, fmt.Sprint("l", k))
+			}
+		}
+		rules := map[string][]string{
+			study.Numeric: {"", "mean", "constant"}, study.Date: {"", "mean", "constant"}, study.Category: {"", "common", "own", "constant"},
+			study.Boolean: {"", "mean", "common", "constant"}, study.Ordinal: {"", "mean", "common", "constant"},
+		}[f.Type]
+		f.Missing = rules[rnd.IntN(len(rules))]
+		of := study.FeatureFigures{Count: 1000}
+		if f.Missing != "" {
+			of.Missing = rnd.Int64N(500)
+			of.Count -= of.Missing
+		}
+		levels := len(f.Spellings())
+		value := func() float64 { return lo + (hi-lo)*rnd.Float64() }
+		if levels > 0 {
+			value = func() float64 { return float64(rnd.IntN(levels)) }
+			of.Levels = make([]int64, levels)
+			for range of.Count {
+				of.Levels[rnd.IntN(levels)]++
+			}
+		} else {
+			of.Mean, of.Variance = value(), (hi-lo)*(hi-lo)*rnd.Float64()/12
+		}
+		if f.Missing == "constant" {
+			v := value()
+			f.Fill = &v
+		}
+		for i := range n {
+			x.Set(i, j, value())
+			if f.Missing != "" && rnd.IntN(3) == 0 {
+				x.Set(i, j, math.NaN())
+			}
+		}
+		c.Features, figures.Features = append(c.Features, f), append(figures.Features, of)
+	}
+	return c, figures, x
+}
+
+// showing is a model whose scores are its inputs.
+func showing(t *testing.T, c *study.Contract, figures *study.Figures) (*study.Preparation, *onnx.Graph) {
+	t.Helper()
+	prep, err := Agreed{Figures: figures}.preparation(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := prep.M()
+	if m != c.M() {
+		t.Fatalf("%d columns are prepared, the contract has %d", m, c.M())
+	}
+	identity := mat.NewDense(m, m, nil)
+	for j := range m {
+		identity.Set(j, j, 1)
+	}
+	h, err := onnx.FromModel(&learn.Linear{Kind: "ridge", Link: "identity", W: identity, B: make([]float64, m)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := onnx.Assemble(front(prep), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if graph, err = graph.WithMeta(meta(c, study.Hash{})); err != nil {
+		t.Fatal(err)
+	}
+	return prep, graph
+}
+
+// allowed is what a column may differ by between float64 and float32: each of the four
+// numbers of (x − c)/s is rounded once, and each of three results, by 2⁻²⁴ of itself.
+func allowed(c *study.Contract, prep *study.Preparation, raw []float64, column int) float64 {
+	of := c.Columns()[column]
+	x := 1.0
+	if of.Level < 0 {
+		if x = raw[of.Feature]; math.IsNaN(x) {
+			x = prep.Fill[of.Feature]
+		}
+	}
+	return 8 * 0x1p-24 * ((math.Abs(x)+math.Abs(prep.Centre[column]))/prep.Scale[column] + 1)
+}
+
+// TestPreparationTravels: for random schemas the graph makes of raw rows what the party
+// makes of them, to the precision of float32; it says how a row is coded; and it comes
+// back from its bytes.
+func TestPreparationTravels(t *testing.T) {
+	for seed := range uint64(200) {
+		rnd := rand.New(rand.NewPCG(seed, 8))
+		c, figures, x := schema(rnd, 2+rnd.IntN(8), 30)
+		prep, graph := showing(t, c, figures)
+		if graph.Inputs() != len(c.Features) {
+			t.Fatalf("seed %d: the graph takes %d inputs for %d features", seed, graph.Inputs(), len(c.Features))
+		}
+		graph, err := onnx.Decode(graph.Encode())
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		got, err := graph.Run(x)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		want := make([]float64, prep.M())
+		for i := range 30 {
+			prep.Row(want, x.RawRowView(i))
+			for k, v := range want {
+				if d := math.Abs(got.Scores.At(i, k) - v); !(d <= allowed(c, prep, x.RawRowView(i), k)) {
+					t.Fatalf("seed %d: column %q of row %d is off by %g", seed, c.Columns()[k].Name, i, d)
+				}
+			}
+		}
+		m := graph.Meta()
+		for j, f := range c.Features {
+			if m.Coding[j].Type != f.Type || m.Coding[j].Layout != f.Layout || (m.Coding[j].Missing == "refuse") != (f.Missing == "") {
+				t.Fatalf("seed %d: feature %d is coded as %+v", seed, j, m.Coding[j])
+			}
+			levels := f.Indexed()
+			if levels == 0 {
+				levels = len(f.Spellings())
+			}
+			if len(m.Levels[j]) != levels {
+				t.Fatalf("seed %d: feature %d has levels %q", seed, j, m.Levels[j])
+			}
+		}
+		if m.MissingCells[0] != "NA" {
+			t.Fatalf("seed %d: the cells that mean missing are %q", seed, m.MissingCells)
+		}
+	}
+}
+
+// TestPooledPreparation: rows prepared by their own figures have mean 0 and variance 1 in
+// every column that varies, gaps filled.
+func TestPooledPreparation(t *testing.T) {
+	for seed := range uint64(100) {
+		rnd := rand.New(rand.NewPCG(seed, 88))
+		const n = 200
+		c, figures, x := schema(rnd, 2+rnd.IntN(6), n)
+		c.Standardise = "pooled"
+		figures.Rows = n
+		for j, f := range c.Features {
+			of := study.FeatureFigures{}
+			if len(f.Spellings()) > 0 {
+				of.Levels = make([]int64, len(f.Spellings()))
+			}
+			values := present(x, j)
+			of.Count, of.Missing = int64(len(values)), int64(n-len(values))
+			for _, v := range values {
+				if of.Levels != nil {
+					of.Levels[int(v)]++
+				} else {
+					of.Mean += v / float64(len(values))
+				}
+			}
+			for _, v := range values {
+				if of.Levels == nil {
+					of.Variance += (v - of.Mean) * (v - of.Mean) / float64(len(values))
+				}
+			}
+			figures.Features[j] = of
+		}
+		prep, err := c.Preparation(figures)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, square := make([]float64, prep.M()), make([]float64, prep.M())
+		row := make([]float64, prep.M())
+		for i := range n {
+			prep.Row(row, x.RawRowView(i))
+			for k, v := range row {
+				mean[k] += v / n
+				square[k] += v * v / n
+			}
+		}
+		ranged := *c
+		ranged.Standardise = "range"
+		means, err := ranged.PooledMeans(figures)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if prep, err = ranged.Preparation(figures); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			prep.Row(row, x.RawRowView(i))
+			for k, v := range row {
+				means[k] -= v / n
+			}
+		}
+		for k := range row {
+			if math.Abs(means[k]) > 1e-8 { // of numbers up to 2¹¹ over 2⁻²
+				t.Fatalf("seed %d: the pooled mean of column %q is off by %g", seed, c.Columns()[k].Name, means[k])
+			}
+		}
+		if prep, err = c.Preparation(figures); err != nil {
+			t.Fatal(err)
+		}
+		for k := range row {
+			constant := square[k] < 1e-20 && prep.Scale[k] == 1
+			// Sums of 200 numbers, centred on means of up to 2¹¹ in units of 2⁻² and less.
+			if math.Abs(mean[k]) > 1e-8 || !constant && math.Abs(square[k]-1) > 1e-8 {
+				t.Fatalf("seed %d: column %q has mean %g and mean square %g", seed, c.Columns()[k].Name, mean[k], square[k])
+			}
+		}
+	}
+}
