@@ -11,7 +11,7 @@ import (
 // lines above its own: the order is that of the data's way, from matrices to
 // programs. It is policy: a build that breaks it is mended, not the policy.
 var order = [][]string{
-	{"secret", "internal/repeatable", "internal/limit"},
+	{"secret", "internal/repeatable", "internal/limit", "internal/sitepage"},
 	{"linalg"},
 	{"manifold"},
 	{"metric"},
@@ -31,7 +31,7 @@ var order = [][]string{
 	{"party"},
 	{"pooled"},
 	{"analyst"},
-	{"lab/dataset", "lab/split", "lab/fedavg", "lab/tables", "lab/page", "experiments"},
+	{"lab/dataset", "lab/split", "lab/fedavg", "lab/tables", "experiments"},
 	{"lab"},
 	{"lab/experiment", "lab/faces", "lab/patients"},
 	{"internal/api", "internal/parcel", "internal/pinned", "internal/signed", "internal/report", "internal/reviewpage", "internal/checkpage"},

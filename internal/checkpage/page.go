@@ -7,10 +7,7 @@
 package checkpage
 
 import (
-	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -20,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"concord/internal/sitepage"
 	"concord/table/profile"
 )
 
@@ -34,25 +32,17 @@ type Page struct {
 	Directions []string
 }
 
-// mark begins every page, so that a page replaces pages only.
-const mark = "<!-- concord check page, format "
+const mark = sitepage.Mark("check")
 
 // Marked reports whether r begins as a page of this package does.
-func Marked(r io.Reader) (bool, error) {
-	b, err := io.ReadAll(io.LimitReader(r, int64(len(mark))))
-	return string(b) == mark, err
-}
+func Marked(r io.Reader) (bool, error) { return mark.On(r) }
 
 //go:embed page.tmpl.html
 var source string
 
-//go:embed style.css
-var style string
+var style = sitepage.Style() + ".cure { display: block; margin-top: 0.2rem; }\n"
 
-var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
-	"tidy":  tidy,
-	"count": count[int64],
-	"n":     count[int],
+var tmpl = template.Must(template.New("page").Funcs(sitepage.Funcs()).Funcs(template.FuncMap{
 	"figure": func(x *float64) string {
 		if x == nil {
 			return "–"
@@ -63,8 +53,6 @@ var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 	"lines":  Lines,
 	"base":   filepath.Base,
 	"share":  share,
-	"time":   func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") },
-	"stamp":  func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") },
 }).Parse(source))
 
 // view is what the template shows beside the page itself.
@@ -79,15 +67,7 @@ func (p Page) HTML(w io.Writer) error {
 	if p.Report == nil {
 		return fmt.Errorf("checkpage: there is no report")
 	}
-	sum := sha256.Sum256([]byte(style))
-	policy := fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'", base64.StdEncoding.EncodeToString(sum[:]))
-	var b bytes.Buffer
-	b.WriteString(mark + "1 -->\n")
-	if err := tmpl.Execute(&b, view{p, template.CSS(style), policy}); err != nil {
-		return fmt.Errorf("checkpage: %w", err)
-	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return sitepage.Write(w, mark, tmpl, view{p, template.CSS(style), sitepage.Policy(style)})
 }
 
 // Lines says where the first cells of a finding are: "line 3", "lines 3, 7 and 12 more",
@@ -120,35 +100,3 @@ func share(part, whole int64) string {
 
 // Whole is the rows that have a value or none: what shares are of.
 func (p Page) Whole() int64 { return int64(p.Report.Rows) }
-
-// tidy is a text without line feeds, and with a mark in place of what is not text:
-// control characters and those that turn the direction of what follows.
-func tidy(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	s = strings.Join(strings.Fields(s), " ")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r < ' ', r >= 0x7f && r < 0xa0,
-			r == 0x061c, r == 0x200e, r == 0x200f,
-			r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069,
-			r >= 0xfdd0 && r <= 0xfdef, r&0xfffe == 0xfffe:
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
-
-// count says "1 row" or "1,234 rows"; without a noun, the number alone.
-func count[N int | int64](n N, noun string) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	switch {
-	case noun == "":
-		return digits
-	case n == 1:
-		return "1 " + noun
-	}
-	return digits + " " + noun + "s"
-}

@@ -7,7 +7,6 @@
 package report
 
 import (
-	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -17,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"concord/internal/sitepage"
 )
 
 // Study is what the report tells.
@@ -92,7 +93,7 @@ var tmpl = template.Must(template.New("report").Funcs(template.FuncMap{
 	"score": formatScore,
 	"gain":  formatGain,
 	"size":  formatSize,
-	"count": formatCount,
+	"count": sitepage.Count[int],
 	"next":  func(i int) int { return i + 1 },
 	"share": func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) },
 	"px":    func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) },
@@ -110,12 +111,7 @@ func Write(w io.Writer, s Study) error {
 			return fmt.Errorf("report: party %d: %w", i+1, err)
 		}
 	}
-	var buf bytes.Buffer
-	if err := tmpl.Execute(&buf, newView(s)); err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	_, err := w.Write(buf.Bytes())
-	return err
+	return sitepage.Write(w, "", tmpl, newView(s))
 }
 
 // view is what the template shows beside the study itself.
@@ -246,19 +242,4 @@ func formatSize(n int64) string {
 		digits = 2
 	}
 	return strconv.FormatFloat(x, 'f', digits, 64) + "\u00a0" + [...]string{"kB", "MB", "GB", "TB"}[unit]
-}
-
-// formatCount says "1 row" or "1,234 rows".
-func formatCount(n int, noun string) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	if n == 1 {
-		return "1 " + noun
-	}
-	if noun == "party" {
-		noun = "partie"
-	}
-	return digits + " " + noun + "s"
 }

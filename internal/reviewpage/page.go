@@ -10,15 +10,14 @@
 package reviewpage
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
-	"strings"
 	"time"
 
 	"concord/bundle"
+	"concord/internal/sitepage"
 	"concord/party"
 	"concord/study"
 )
@@ -54,29 +53,15 @@ type Page struct {
 	Receipt *study.Receipt
 }
 
-// mark begins every page, so that a page replaces pages only.
-const mark = "<!-- concord review page, format "
+const mark = sitepage.Mark("review")
 
 // Marked reports whether r begins as a page of this package does.
-func Marked(r io.Reader) (bool, error) {
-	b, err := io.ReadAll(io.LimitReader(r, int64(len(mark))))
-	return string(b) == mark, err
-}
+func Marked(r io.Reader) (bool, error) { return mark.On(r) }
 
 //go:embed page.tmpl.html
 var source string
 
-//go:embed style.css
-var style string
-
-var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
-	"tidy":   tidy,
-	"count":  formatCount[int],
-	"bytes":  formatCount[int64],
-	"time":   func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") },
-	"stamp":  func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") },
-	"groups": groups,
-}).Parse(source))
+var tmpl = template.Must(template.New("page").Funcs(sitepage.Funcs()).Funcs(template.FuncMap{"groups": groups}).Parse(source))
 
 // HTML writes the page as UTF-8. It fails, having written nothing, if the parts
 // contradict each other: an approval or receipt of another manifest, another sender
@@ -85,13 +70,7 @@ func (p Page) HTML(w io.Writer) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	b.WriteString(mark + "1 -->\n")
-	if err := tmpl.Execute(&b, p.view()); err != nil {
-		return fmt.Errorf("reviewpage: %w", err)
-	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return sitepage.Write(w, mark, tmpl, p.view())
 }
 
 func (p Page) check() error {
@@ -109,23 +88,6 @@ func (p Page) check() error {
 	return nil
 }
 
-// tidy is a text without line feeds, and with a mark in place of what is not text:
-// control characters and those that turn the direction of what follows.
-func tidy(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	s = strings.Join(strings.Fields(s), " ")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r < ' ', r >= 0x7f && r < 0xa0,
-			r == 0x061c, r == 0x200e, r == 0x200f, // marks of direction
-			r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, // overrides and isolates
-			r >= 0xfdd0 && r <= 0xfdef, r&0xfffe == 0xfffe: // no characters
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
-
 // groups divides the digits of a hash by fours, as people compare them.
 func groups(h study.Hash) []string {
 	digits := h.String()
@@ -134,19 +96,4 @@ func groups(h study.Hash) []string {
 		out = append(out, digits[i:i+4])
 	}
 	return out
-}
-
-// formatCount says "1 row" or "1,234 rows"; without a noun, the number alone.
-func formatCount[N int | int64](n N, noun string) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	switch {
-	case noun == "":
-		return digits
-	case n == 1:
-		return "1 " + noun
-	}
-	return digits + " " + noun + "s"
 }

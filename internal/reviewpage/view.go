@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"concord/bundle"
+	"concord/internal/sitepage"
 	"concord/party"
 	"concord/study"
 )
@@ -79,7 +80,7 @@ type feature struct {
 }
 
 func (p Page) view() view {
-	v := view{Page: p, Style: template.CSS(style), Hash: p.Manifest.Hash(), Meaning: Meaning(p.Contract), FloorRows: p.floorRows()}
+	v := view{Page: p, Style: template.CSS(sitepage.Style()), Hash: p.Manifest.Hash(), Meaning: Meaning(p.Contract), FloorRows: p.floorRows()}
 	v.Command = "concord approve " + v.Hash.Short()
 	if len(p.Site.ApproverKey) > 0 {
 		v.Command += " --key FILE"
@@ -178,7 +179,7 @@ func (p Page) whatIs(name string) string {
 func (p Page) floorRows() []floorRow {
 	r, f, c := p.Report, p.Floors, p.Contract
 	least := func(what string, n int, floor party.Floor) floorRow {
-		return floorRow{what, formatCount(n, ""), "at least " + formatCount(floor.Least, ""), strings.TrimPrefix(floor.By, "of "), kept(n >= floor.Least)}
+		return floorRow{what, sitepage.Count(n, ""), "at least " + sitepage.Count(floor.Least, ""), strings.TrimPrefix(floor.By, "of "), kept(n >= floor.Least)}
 	}
 	people := "people, one for each row"
 	if c.Subject != "" {
@@ -200,7 +201,7 @@ func (p Page) floorRows() []floorRow {
 		}
 	}
 	if r.Dropped > 0 {
-		eps.What += "; " + formatCount(r.Dropped, "row") + " below it dropped"
+		eps.What += "; " + sitepage.Count(r.Dropped, "row") + " below it dropped"
 	}
 	most := func(what, figure string, value, bound float64, shown string) floorRow {
 		if bound == 0 {

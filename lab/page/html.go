@@ -1,13 +1,12 @@
 package page
 
 import (
-	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
+
+	"concord/internal/sitepage"
 )
 
 //go:embed style.css
@@ -16,15 +15,7 @@ var style string
 //go:embed page.tmpl.html
 var source string
 
-var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{"tidy": tidy}).Parse(source))
-
-// policy lets the page use its own style sheet, which it names by its hash, and
-// images within figures, and nothing else.
-func policy() string {
-	sum := sha256.Sum256([]byte(style))
-	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'",
-		base64.StdEncoding.EncodeToString(sum[:]))
-}
+var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{"tidy": sitepage.Tidy}).Parse(source))
 
 // HTML writes the page as one HTML file. It returns an error, having written
 // nothing, if a figure has no SVG or one that is not as package lab/plots writes it.
@@ -33,30 +24,25 @@ func (p Page) HTML(w io.Writer) error {
 		return err
 	}
 	view := view{
-		Title: tidy(p.Title), Lead: paragraphs(p.Lead), Facts: p.Facts,
-		Policy: policy(), Style: template.CSS(style), MarkColumn: markColumn,
+		Title: sitepage.Tidy(p.Title), Lead: paragraphs(p.Lead), Facts: p.Facts,
+		Policy: sitepage.Policy(style, "img-src data:"), Style: template.CSS(style), MarkColumn: markColumn,
 	}
 	for _, note := range p.Notes {
 		view.Notes = append(view.Notes, paragraphs(note)...)
 	}
 	number := 0
 	for i, s := range p.Sections {
-		v := viewSection{ID: fmt.Sprintf("s%d", i+1), Title: tidy(s.Title), Text: paragraphs(s.Text), Table: s.Table}
+		v := viewSection{ID: fmt.Sprintf("s%d", i+1), Title: sitepage.Tidy(s.Title), Text: paragraphs(s.Text), Table: s.Table}
 		for _, f := range s.Figures {
 			if err := checkSVG(f.SVG); err != nil {
 				return fmt.Errorf("page: figure %s: %w", f.Name, err)
 			}
 			number++
-			v.Figures = append(v.Figures, viewFigure{number, tidy(f.Caption), template.HTML(f.SVG)})
+			v.Figures = append(v.Figures, viewFigure{number, sitepage.Tidy(f.Caption), template.HTML(f.SVG)})
 		}
 		view.Sections = append(view.Sections, v)
 	}
-	var b bytes.Buffer
-	if err := tmpl.Execute(&b, view); err != nil {
-		return fmt.Errorf("page: %w", err)
-	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return sitepage.Write(w, "", tmpl, view)
 }
 
 // view is what the template shows.

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"concord/internal/sitepage"
 )
 
 // Markdown writes the page as GitHub Flavored Markdown (github.github.com/gfm):
@@ -56,8 +58,8 @@ func (p Page) Markdown(w io.Writer) error {
 }
 
 func (t Table) markdown(b *bytes.Buffer) {
-	if tidy(t.Caption) != "" {
-		fmt.Fprintf(b, "\n%s\n", paragraph(tidy(t.Caption)))
+	if sitepage.Tidy(t.Caption) != "" {
+		fmt.Fprintf(b, "\n%s\n", paragraph(sitepage.Tidy(t.Caption)))
 	}
 	b.WriteByte('\n')
 	marked := t.Marked()
@@ -97,7 +99,7 @@ var special = map[rune]string{
 // plain is one line of Markdown that reads as the given text.
 func plain(s string) string {
 	var b strings.Builder
-	runes := []rune(tidy(s))
+	runes := []rune(sitepage.Tidy(s))
 	word := func(i int) bool {
 		return i >= 0 && i < len(runes) && (unicode.IsLetter(runes[i]) || unicode.IsDigit(runes[i]))
 	}

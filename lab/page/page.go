@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"concord/internal/sitepage"
 )
 
 // Page is a report.
@@ -87,11 +89,11 @@ var figureName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-
 
 // check reports what cannot be shown.
 func (p Page) check() error {
-	if tidy(p.Title) == "" {
+	if sitepage.Tidy(p.Title) == "" {
 		return fmt.Errorf("page: it has no title")
 	}
 	for i, s := range p.Sections {
-		if tidy(s.Title) == "" {
+		if sitepage.Tidy(s.Title) == "" {
 			return fmt.Errorf("page: section %d has no title", i+1)
 		}
 		if s.Table != nil {
@@ -138,7 +140,7 @@ func paragraphs(text string) []string {
 	var out []string
 	at := ""
 	for line := range strings.Lines(text + "\n\n") {
-		if line = tidy(line); line != "" {
+		if line = sitepage.Tidy(line); line != "" {
 			at = strings.TrimSpace(at + " " + line)
 		} else if at != "" {
 			out = append(out, at)
@@ -146,16 +148,4 @@ func paragraphs(text string) []string {
 		}
 	}
 	return out
-}
-
-// tidy makes one line of text without control characters.
-func tidy(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	s = strings.Join(strings.Fields(s), " ")
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
 }
