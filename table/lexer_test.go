@@ -36,7 +36,7 @@ func TestLexer(t *testing.T) {
 var lexerTexts = []string{
 	"", "\n", "\r\n\r\n", "a", "a\r", "a\r\r\n", "a,b\n1,2\n", "a,b\r\n1,2\r\n\r\n 3 ,\t4", ",\n,,\n", "\"\"\n", "a,\"b\"\n", "\"a\nb\"\"c\",d\ne",
 	"\"a\r\nb\",c\r\n", "\"a", "\"a\n", "\"a\n\n", "\"a\r", "a\"b,c\nd", "a,\"b\"c\nd", "\"a\" ,b\n", " \"a\",b\n", "\u00a0a,\u2003\"b\",\u0085c\n", "\xff,\"\xff\"\n", "a,  \n\"", "  \n",
-	"x,\"y\n\n\nz\",w\n1,2,3\n", "\"a\",\n\"b\"", "a,b\"", "\"a\"\"\n\"", "\x00,\"\x00\"\n",
+	"x,\"y\n\n\nz\",w\n1,2,3\n", "\"a\",\n\"b\"", "a,b\"", "\"a\"\"\n\"", "\x00,\"\x00\"\n", "\"\n\n\r",
 }
 
 func FuzzLexer(f *testing.F) {

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"math"
 	"regexp"
 	"strconv"
@@ -27,95 +26,6 @@ const (
 	hintDecimal  = "write numbers in decimal, for example 0.25 or 2.5e-1"
 	hintMinus    = "write the minus sign as -"
 )
-
-// readNumber reads a trimmed cell that is a finite decimal number in the one spelling
-// that is read,
-//
-//	[+-]? ( digits ( . digits? )? | . digits ) ( [eE] [+-]? digits )?
-//
-// with a comma for the point where comma says so. strconv.ParseFloat alone would also
-// accept hexadecimal floats, underscores, NaN and infinities.
-//
-// The result is the nearest float64. Where all digits make a whole number below 2⁵³ and
-// the power of ten is at most 22 both are exact floats, so that one multiplication or
-// division rounds once (Clinger 1990, section 4); the rest is strconv's.
-func readNumber(cell []byte, comma bool) (x float64, ok bool) {
-	point := byte('.')
-	if comma {
-		point = ','
-	}
-	i, negative := 0, false
-	if len(cell) > 0 && (cell[0] == '+' || cell[0] == '-') {
-		negative = cell[0] == '-'
-		i++
-	}
-	// Up to 19 digits do not overflow; with more of them strconv reads the number.
-	var mantissa uint64
-	from := i
-	for ; i < len(cell) && cell[i]-'0' <= 9; i++ {
-		mantissa = 10*mantissa + uint64(cell[i]-'0')
-	}
-	digits, fraction := i-from, 0
-	if i < len(cell) && cell[i] == point {
-		i++
-		from = i
-		for ; i < len(cell) && cell[i]-'0' <= 9; i++ {
-			mantissa = 10*mantissa + uint64(cell[i]-'0')
-		}
-		fraction = i - from
-		digits += fraction
-	}
-	if digits == 0 {
-		return 0, false
-	}
-	power := 0
-	if i < len(cell) && (cell[i] == 'e' || cell[i] == 'E') {
-		i++
-		down := false
-		if i < len(cell) && (cell[i] == '+' || cell[i] == '-') {
-			down = cell[i] == '-'
-			i++
-		}
-		from := i
-		for ; i < len(cell) && cell[i]-'0' <= 9; i++ {
-			power = min(10*power+int(cell[i]-'0'), 1<<20)
-		}
-		if i == from {
-			return 0, false
-		}
-		if down {
-			power = -power
-		}
-	}
-	if i != len(cell) {
-		return 0, false
-	}
-	power -= fraction
-	if digits <= 19 && mantissa < 1<<53 && -22 <= power && power <= 22 {
-		x = float64(mantissa)
-		if power < 0 {
-			x /= powersOfTen[-power]
-		} else {
-			x *= powersOfTen[power]
-		}
-		if negative {
-			x = -x
-		}
-		return x, true
-	}
-	return slowNumber(cell, comma)
-}
-
-var powersOfTen = [23]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
-
-// slowNumber is readNumber for a number of that spelling.
-func slowNumber(cell []byte, comma bool) (float64, bool) {
-	if comma {
-		cell = bytes.Replace(cell, []byte{','}, []byte{'.'}, 1)
-	}
-	x, err := strconv.ParseFloat(string(cell), 64)
-	return x, err == nil
-}
 
 // notNumber says why a trimmed cell is no number, without repeating it.
 func notNumber(cell string, comma bool) (problem, hint string) {

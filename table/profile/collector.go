@@ -22,8 +22,9 @@ type Collector struct {
 	equal    *tally         // of rows, by features and label
 
 	// Rows wait here until there are enough of them to be counted column by column.
-	x    []float64
-	wait int
+	x      []float64
+	hashes [waiting]uint64
+	wait   int
 }
 
 // collected is what is known of one column: of a feature, or of the label.
@@ -58,10 +59,9 @@ func NewCollector(c *study.Contract) *Collector {
 func (c *Collector) Add(r *table.Row) error {
 	p := len(c.features)
 	copy(c.x[c.wait*p:], r.X)
+	c.hashes[c.wait] = hashNumbers(uint64(r.Class)+floatBits(r.Value), r.X)
 	c.wait++
 	c.rows++
-	h := uint64(r.Class) + floatBits(r.Value)
-	c.equal.add(hashNumbers(h, r.X), 1)
 	switch {
 	case r.Class >= 0:
 		c.label.levels[r.Class]++
@@ -104,6 +104,7 @@ func (c *collected) fault(fault table.Fault, line int) {
 func (c *Collector) flush() {
 	p := len(c.features)
 	x := c.x[:c.wait*p]
+	c.equal.addAll(c.hashes[:c.wait])
 	c.wait = 0
 	if len(x) == 0 {
 		return
