@@ -16,15 +16,14 @@ const (
 // gzip-compressed and begin with a byte order mark. The first line that is not empty
 // holds the columns' names. Empty lines are skipped.
 type csvSource struct {
-	lex     *lexer
-	file    io.Closer // or nil
-	gzip    bool
-	comma   rune
-	columns []Column
-	wanted  []int // of the columns, or nil for all
-	last    int   // the last line that was read
-	rows    int
-	held    [][]byte // a record that is to be given before another is read
+	chosen
+	lex   *lexer
+	file  io.Closer // or nil
+	gzip  bool
+	comma rune
+	last  int // the last line that was read
+	rows  int
+	held  [][]byte // a record that is to be given before another is read
 }
 
 // openCSV reads the header. delimiter is 0 where the header is to tell it; wanted are
@@ -53,11 +52,12 @@ func openCSV(r io.Reader, delimiter rune, wanted map[string]bool, columns int) (
 	}
 	s.last = s.lex.line
 	for _, name := range names {
-		s.columns = append(s.columns, Column{Name: string(bytes.TrimSpace(name)), Kind: Text})
+		s.add(Column{Name: string(bytes.TrimSpace(name)), Kind: Text})
 	}
 	return s, nil
 }
 
+// Format says what separates the cells, and whether the file is compressed.
 func (s *csvSource) Format() string {
 	format := "CSV, separated by " + delimiterName(s.comma)
 	if s.gzip {
@@ -66,9 +66,7 @@ func (s *csvSource) Format() string {
 	return format
 }
 
-func (s *csvSource) Columns() []Column    { return s.columns }
-func (s *csvSource) Select(columns []int) { s.wanted = columns }
-
+// Close closes the file.
 func (s *csvSource) Close() error {
 	if s.file == nil {
 		return nil
@@ -76,6 +74,7 @@ func (s *csvSource) Close() error {
 	return s.file.Close()
 }
 
+// Next reads the next line that is not empty, and what goes on below it in quotation marks.
 func (s *csvSource) Next(r *Record) error {
 	fields := s.held
 	s.held = nil
@@ -99,17 +98,7 @@ func (s *csvSource) Next(r *Record) error {
 		return s.wrongWidth(len(fields))
 	}
 	r.Row, r.Line, r.lines = s.rows, s.lex.start, nil
-	if s.wanted == nil {
-		r.Cells = r.Cells[:0]
-		for _, field := range fields {
-			r.Cells = append(r.Cells, TextCell(field))
-		}
-		r.lines = s.lex.lines
-		return nil
-	}
-	if len(r.Cells) != len(s.wanted) {
-		r.Cells = make([]Cell, len(s.wanted))
-	}
+	s.room(r)
 	for i, j := range s.wanted {
 		c := &r.Cells[i]
 		c.Kind, c.text = Text, fields[j]

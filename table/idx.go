@@ -75,7 +75,7 @@ func openIDX(pixels, labels io.Reader, label string) (*binarySource, *CellError)
 	for j := range int(a.width) {
 		f := a.field
 		f.Offset = j * f.Size
-		s.add("pixel"+strconv.Itoa(j+1), f)
+		s.field("pixel"+strconv.Itoa(j+1), f)
 	}
 	n := int(a.width) * a.field.Size
 	s.row = make([]byte, n, n+8)
@@ -94,7 +94,7 @@ func openIDX(pixels, labels io.Reader, label string) (*binarySource, *CellError)
 	}
 	f := y.field
 	f.Offset = n
-	s.add(label, f)
+	s.field(label, f)
 	s.row = s.row[:n+f.Size]
 	s.streams = []binaryStream{{a.r, s.row[:n]}, {y.r, s.row[n:]}}
 	return s, nil

@@ -21,10 +21,9 @@ const maxBinaryRow = 64 << 20
 // IDX. Rows lie one after the other in one stream or several, or each column has a
 // stream of its own.
 type binarySource struct {
+	chosen
 	format  string
-	columns []Column
 	fields  []npy.Field // of the columns
-	wanted  []int
 	closers []io.Closer
 
 	rows, read int64
@@ -45,10 +44,10 @@ type binaryStream struct {
 	bytes []byte
 }
 
-func (s *binarySource) Format() string       { return s.format }
-func (s *binarySource) Columns() []Column    { return s.columns }
-func (s *binarySource) Select(columns []int) { s.wanted = columns }
+// Format says NumPy, NumPy archive or IDX.
+func (s *binarySource) Format() string { return s.format }
 
+// Close closes what was opened, the last first.
 func (s *binarySource) Close() error {
 	var err error
 	for _, c := range slices.Backward(s.closers) {
@@ -57,13 +56,13 @@ func (s *binarySource) Close() error {
 	return err
 }
 
-// add adds a column.
-func (s *binarySource) add(name string, f npy.Field) {
-	s.wanted = append(s.wanted, len(s.columns))
-	s.columns = append(s.columns, Column{Name: name, Kind: fieldKind(f), Type: f.Dtype})
+// field adds a column.
+func (s *binarySource) field(name string, f npy.Field) {
+	s.add(Column{Name: name, Kind: fieldKind(f), Type: f.Dtype})
 	s.fields = append(s.fields, f)
 }
 
+// Next reads the next element of every stream.
 func (s *binarySource) Next(r *Record) error {
 	if s.open != nil && s.each == nil {
 		if err := s.openColumns(); err != nil {
@@ -93,9 +92,7 @@ func (s *binarySource) Next(r *Record) error {
 	}
 	s.read++
 	r.Row, r.Line = int(s.read), 0
-	if len(r.Cells) != len(s.wanted) {
-		r.Cells = make([]Cell, len(s.wanted))
-	}
+	s.room(r)
 	s.texts = s.texts[:0]
 	for i, j := range s.wanted {
 		f := &s.fields[j]
@@ -241,7 +238,7 @@ func openNPY(r io.ReaderAt, size int64, names []string) (*binarySource, *CellErr
 		}
 		for _, f := range l.Fields {
 			if f.Kind != 'V' {
-				s.add(f.Name, f)
+				s.field(f.Name, f)
 			}
 		}
 	} else if problem := s.matrix(&l, names); problem != nil {
@@ -286,7 +283,7 @@ func (s *binarySource) matrix(l *npy.Layout, names []string) *CellError {
 	for j, name := range names {
 		f := l.Fields[0]
 		f.Offset = j * l.Record
-		s.add(name, f)
+		s.field(name, f)
 	}
 	return nil
 }
@@ -322,7 +319,7 @@ func openNPZ(r io.ReaderAt, size int64) (*binarySource, *CellError) {
 			return nil, &at
 		}
 		s.rows = int64(l.Shape[0])
-		s.add(name, l.Fields[0])
+		s.field(name, l.Fields[0])
 	}
 	if len(s.columns) == 0 {
 		return nil, &CellError{Problem: "is a zip archive without arrays", Hint: hintArray, Ends: true}

@@ -25,13 +25,12 @@ const (
 // floats, decimals, truth values, dates, timestamps (of which the day counts, in UTC)
 // and text. Nested columns are of kind Other.
 type parquetSource struct {
-	file    io.ReaderAt
-	closer  io.Closer
-	p       *parquet.File
-	columns []Column
-	read    []parquetValue // of the columns; nil for those of kind Other
-	leaf    []int          // of the columns: the index of their chunks
-	wanted  []int
+	chosen
+	file   io.ReaderAt
+	closer io.Closer
+	p      *parquet.File
+	read   []parquetValue // of the columns; nil for those of kind Other
+	leaf   []int          // of the columns: the index of their chunks
 
 	groups []parquet.RowGroup
 	chunks []parquetChunk // of the wanted columns in the open row group
@@ -90,14 +89,13 @@ func openParquet(r io.ReaderAt, size int64) (s *parquetSource, problem *CellErro
 	s = &parquetSource{file: r, p: p, groups: p.RowGroups()}
 	for _, c := range p.Root().Columns() {
 		kind, word, read := parquetColumn(c)
-		s.columns = append(s.columns, Column{Name: c.Name(), Kind: kind, Type: word})
+		s.add(Column{Name: c.Name(), Kind: kind, Type: word})
 		s.read = append(s.read, read)
 		leaf := -1
 		if c.Leaf() {
 			leaf = c.Index()
 		}
 		s.leaf = append(s.leaf, leaf)
-		s.wanted = append(s.wanted, len(s.wanted))
 	}
 	return s, nil
 }
@@ -106,10 +104,10 @@ func damagedParquet(err error) *CellError {
 	return &CellError{Problem: "cannot be read: " + err.Error(), Hint: "write the file anew, or copy it again", Ends: true, cause: err}
 }
 
-func (s *parquetSource) Format() string       { return "Parquet" }
-func (s *parquetSource) Columns() []Column    { return s.columns }
-func (s *parquetSource) Select(columns []int) { s.wanted = columns }
+// Format says Parquet.
+func (s *parquetSource) Format() string { return "Parquet" }
 
+// Close closes the file and the pages that are open.
 func (s *parquetSource) Close() error {
 	s.closeGroup()
 	if s.closer == nil {
@@ -129,6 +127,7 @@ func (s *parquetSource) closeGroup() {
 	s.chunks = nil
 }
 
+// Next reads the next value of every chunk.
 func (s *parquetSource) Next(r *Record) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -143,9 +142,7 @@ func (s *parquetSource) Next(r *Record) (err error) {
 	s.left--
 	s.rows++
 	r.Row, r.Line = s.rows, 0
-	if len(r.Cells) != len(s.wanted) {
-		r.Cells = make([]Cell, len(s.wanted))
-	}
+	s.room(r)
 	for i, j := range s.wanted {
 		c := &s.chunks[i]
 		if len(c.have) == 0 {

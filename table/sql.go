@@ -19,13 +19,12 @@ const maxSQLValue = 16 << 20
 // sqlSource reads the rows of a query, as they come, inside a transaction that cannot
 // write.
 type sqlSource struct {
+	chosen
 	format  string
 	db      *sql.DB
 	conn    *sql.Conn
 	tx      *sql.Tx
 	result  *sql.Rows
-	columns []Column
-	wanted  []int
 	values  []any
 	targets []any
 	texts   []byte // of the row
@@ -50,9 +49,8 @@ func (s *sqlSource) query(query string, name func(*sql.ColumnType) Column) *Cell
 	if err != nil {
 		return s.failure(err)
 	}
-	for i, t := range types {
-		s.columns = append(s.columns, name(t))
-		s.wanted = append(s.wanted, i)
+	for _, t := range types {
+		s.add(name(t))
 	}
 	if len(s.columns) == 0 {
 		return &CellError{Problem: "the query gives no rows: it is no SELECT", Hint: "write a query that begins with SELECT", Ends: true}
@@ -64,9 +62,8 @@ func (s *sqlSource) query(query string, name func(*sql.ColumnType) Column) *Cell
 	return nil
 }
 
-func (s *sqlSource) Format() string       { return s.format }
-func (s *sqlSource) Columns() []Column    { return s.columns }
-func (s *sqlSource) Select(columns []int) { s.wanted = columns }
+// Format names the database.
+func (s *sqlSource) Format() string { return s.format }
 
 // Close ends the transaction without a trace.
 func (s *sqlSource) Close() error {
@@ -82,6 +79,7 @@ func (s *sqlSource) Close() error {
 	return s.db.Close()
 }
 
+// Next fetches the next row of the result.
 func (s *sqlSource) Next(r *Record) error {
 	if !s.result.Next() {
 		// The end of the rows and the end of the connection look the same until here.
@@ -95,9 +93,7 @@ func (s *sqlSource) Next(r *Record) error {
 	}
 	s.count++
 	r.Row, r.Line = s.count, 0
-	if len(r.Cells) != len(s.wanted) {
-		r.Cells = make([]Cell, len(s.wanted))
-	}
+	s.room(r)
 	s.texts = s.texts[:0]
 	for i, j := range s.wanted {
 		r.Cells[i] = s.cell(s.values[j], s.columns[j].Kind)
@@ -156,7 +152,10 @@ func (s *sqlSource) failure(err error) *CellError {
 // hold cells.
 type hidden struct{ err error }
 
-func (h hidden) Error() string        { return "an error of the database" }
+// Error says only that it is one.
+func (h hidden) Error() string { return "an error of the database" }
+
+// Is compares the error that is hidden.
 func (h hidden) Is(target error) bool { return errors.Is(h.err, target) }
 
 // noQuery is the problem of a database without a query.
