@@ -77,6 +77,7 @@ func ReadEnvelope(r io.Reader) (*Envelope, []byte, error) {
 
 type byteReader struct{ r io.Reader }
 
+// ReadByte reads one byte and no more.
 func (b byteReader) ReadByte() (byte, error) {
 	var c [1]byte
 	_, err := io.ReadFull(b.r, c[:])

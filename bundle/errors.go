@@ -30,7 +30,10 @@ type refusal struct {
 	text string
 }
 
+// Error says what is wrong.
 func (r *refusal) Error() string { return r.text }
+
+// Unwrap is the kind of refusal, an Err of this package.
 func (r *refusal) Unwrap() error { return r.kind }
 
 // Hint says who is to upgrade, for another version.

@@ -246,6 +246,7 @@ type device struct{ io.ReaderAt }
 
 type deviceError struct{ error }
 
+// ReadAt marks the errors of the file itself.
 func (d device) ReadAt(p []byte, off int64) (int, error) {
 	n, err := d.ReaderAt.ReadAt(p, off)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -254,6 +255,7 @@ func (d device) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
+// Unwrap is the file's error.
 func (e deviceError) Unwrap() error { return e.error }
 
 // readError is for errors while reading: the file's own, or what age refuses.

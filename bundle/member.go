@@ -48,6 +48,7 @@ type content struct {
 	err   error // why reading stopped, unless at the end
 }
 
+// Read reads on, and counts and hashes what comes.
 func (c *content) Read(p []byte) (int, error) {
 	if c.err != nil {
 		return 0, c.err

@@ -86,7 +86,10 @@ type partial struct {
 	seen    []int
 }
 
+// Classes are all classes.
 func (p *partial) Classes() []string { return p.classes }
+
+// Scores are those of the model, and zero for the other classes.
 func (p *partial) Scores(x *mat.Dense) (*mat.Dense, error) {
 	own, err := p.Model.Scores(x)
 	if err != nil {
@@ -109,8 +112,13 @@ type constant struct {
 	always  int
 }
 
-func (c *constant) Inputs() int       { return c.inputs }
+// Inputs are those that are wanted; none counts.
+func (c *constant) Inputs() int { return c.inputs }
+
+// Classes are all classes.
 func (c *constant) Classes() []string { return c.classes }
+
+// Scores are 1 for the one class and 0 for the others.
 func (c *constant) Scores(x *mat.Dense) (*mat.Dense, error) {
 	n, _ := x.Dims()
 	s := mat.NewDense(n, len(c.classes), nil)
@@ -119,4 +127,6 @@ func (c *constant) Scores(x *mat.Dense) (*mat.Dense, error) {
 	}
 	return s, nil
 }
+
+// Report says that nothing was searched for.
 func (c *constant) Report() learn.Report { return learn.Report{Status: learn.Exact} }

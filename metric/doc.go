@@ -41,7 +41,10 @@ var ErrUndefined = errors.New("the metric is undefined")
 // undefinedError is an error that is ErrUndefined and reads as its text alone.
 type undefinedError string
 
-func (e undefinedError) Error() string        { return string(e) }
+// Error says what is not defined.
+func (e undefinedError) Error() string { return string(e) }
+
+// Is makes it an ErrUndefined.
 func (e undefinedError) Is(target error) bool { return target == ErrUndefined }
 
 func undefined(format string, args ...any) error {

@@ -55,6 +55,7 @@ const (
 	aLabel                     // N, int64
 )
 
+// String names the kinds of the set.
 func (k kind) String() string {
 	names := []string{
 		"a constant", "a list of whole numbers", "computed numbers", "the gaps of the input",

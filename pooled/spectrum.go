@@ -190,6 +190,7 @@ func spanning(s moments, l int, vectors bool) (w []float64, v *mat.Dense, err er
 // asked for.
 type RankError struct{ Dim, Rank int }
 
+// Error names the dimension that the rows allow.
 func (e *RankError) Error() string {
 	return fmt.Sprintf("pooled: basis.dim is %d, but the rows of all parties together span %d directions: a contract with a basis.dim of at most %d is needed, or more rows", e.Dim, e.Rank, e.Rank)
 }
@@ -283,6 +284,7 @@ func verify(s moments, l int, v *mat.Dense) (Spectrum, error) {
 // made them had other pooled moments, or lies.
 type DirectionsError struct{ Problem string }
 
+// Error says what is wrong with the directions.
 func (e *DirectionsError) Error() string {
 	return "pooled: the common directions that came are not the leading eigenvectors of the pooled moments: " + e.Problem
 }

@@ -40,6 +40,7 @@ func (n *yamlNode) blanks(list *[]*yamlNode) {
 // blankError says where blanks are.
 type blankError string
 
+// Error says where a blank stands.
 func (e blankError) Error() string {
 	return "study: study.yaml: " + Blank + " still stands in " + string(e)
 }

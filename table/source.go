@@ -24,6 +24,7 @@ type Source interface {
 	// the end it returns io.EOF. A row that cannot be read is a *CellError, after
 	// which the next one can be, unless Ends says otherwise.
 	Next(r *Record) error
+	// Close lets go of the file or the connection.
 	Close() error
 }
 
@@ -43,10 +44,13 @@ type Kind uint8
 const (
 	// Null is a cell without a value. Empty text is Text.
 	Null Kind = iota
+	// Text is text as the source has it.
 	Text
+	// Number is a number with a fraction, as a float64.
 	Number
 	// Whole is a whole number of up to 64 bits.
 	Whole
+	// Truth is true or false.
 	Truth
 	// Day is a day of the calendar. Times of the day do not count.
 	Day

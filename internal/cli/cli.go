@@ -59,7 +59,10 @@ type withHint struct {
 	hint string
 }
 
-func (e *withHint) Hint() string  { return e.hint }
+// Hint is the cure.
+func (e *withHint) Hint() string { return e.hint }
+
+// Unwrap is the error without its cure.
 func (e *withHint) Unwrap() error { return e.error }
 
 // Run executes a root command and returns the exit status. Errors go to stderr

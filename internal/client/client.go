@@ -312,6 +312,7 @@ func newIdleBody(body io.ReadCloser, ctx context.Context, cancel context.CancelC
 	return &idleBody{body, ctx, cancel, time.AfterFunc(silence, func() { cancel(errSilent) })}
 }
 
+// Read reads on, and says so if it was silence that ended the answer.
 func (b *idleBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	b.timer.Reset(silence)
@@ -321,6 +322,7 @@ func (b *idleBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close ends the request.
 func (b *idleBody) Close() error {
 	b.timer.Stop()
 	err := b.body.Close()

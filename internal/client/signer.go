@@ -136,6 +136,7 @@ type checked struct {
 	host string
 }
 
+// Read names the host where the bytes are not those that were signed.
 func (b *checked) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, signed.ErrBody) {

@@ -70,6 +70,7 @@ type watched struct {
 	w *wait
 }
 
+// Read tells the watch that bytes go, and when the last went.
 func (r *watched) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	r.w.mu.Lock()

@@ -420,6 +420,7 @@ type errGroup struct {
 	errs []error
 }
 
+// Go runs f beside the others.
 func (g *errGroup) Go(f func() error) {
 	g.wg.Go(func() {
 		if err := f(); err != nil {
@@ -430,6 +431,7 @@ func (g *errGroup) Go(f func() error) {
 	})
 }
 
+// Wait waits for all and joins their errors.
 func (g *errGroup) Wait() error {
 	g.wg.Wait()
 	return errors.Join(g.errs...)

@@ -71,6 +71,7 @@ func DecodeKeys(b []byte) (age.Identity, error) {
 
 type opener []Key
 
+// Unwrap finds the key of the file with these stanzas.
 func (o opener) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	header := headerOf(stanzas)
 	for _, k := range o {

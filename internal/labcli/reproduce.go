@@ -127,7 +127,10 @@ type renamed struct {
 	err  error
 }
 
+// Error says it in the words of the command.
 func (r *renamed) Error() string { return r.text }
+
+// Unwrap is the error in its own words.
 func (r *renamed) Unwrap() error { return r.err }
 
 // writeReport writes all files of a report and returns their paths.

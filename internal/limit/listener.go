@@ -78,6 +78,7 @@ type counted struct {
 	done func()
 }
 
+// Close closes the connection and counts it no more.
 func (c *counted) Close() error {
 	defer c.done()
 	return c.Conn.Close()

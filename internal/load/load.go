@@ -298,6 +298,7 @@ func (r *run) size(kind string) int64 {
 // counter counts what is written to it.
 type counter struct{ n int64 }
 
+// Write counts.
 func (c *counter) Write(p []byte) (int, error) {
 	c.n += int64(len(p))
 	return len(p), nil

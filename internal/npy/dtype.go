@@ -122,6 +122,7 @@ type elementError struct {
 	what string
 }
 
+// Error counts the elements from 1.
 func (e elementError) Error() string {
 	return fmt.Sprintf("npy: element %d %s", e.at+1, e.what)
 }

@@ -276,6 +276,7 @@ func (p *Parcel) Unknown() (kinds []string) {
 // explained tells damage that shows while an item is read from trouble of the disk.
 type explained struct{ r io.Reader }
 
+// Read explains errors in the words of this package.
 func (e *explained) Read(p []byte) (int, error) {
 	n, err := e.r.Read(p)
 	if err != nil && err != io.EOF {

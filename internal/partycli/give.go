@@ -281,6 +281,7 @@ type watched struct {
 	done, total int64
 }
 
+// Write shows how far writing is.
 func (w *watched) Write(b []byte) (int, error) {
 	n, err := w.File.Write(b)
 	w.done += int64(n)

@@ -226,6 +226,7 @@ func newOne(c net.Conn) net.Listener {
 	return l
 }
 
+// Accept gives the one connection, and io.EOF when it is over.
 func (l *one) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conn:
@@ -235,7 +236,10 @@ func (l *one) Accept() (net.Conn, error) {
 	}
 }
 
-func (l *one) Close() error   { return nil }
+// Close does nothing: the connection ends by itself.
+func (l *one) Close() error { return nil }
+
+// Addr is the address of the listener that took the connection.
 func (l *one) Addr() net.Addr { return l.addr }
 
 type closing struct {
@@ -243,6 +247,7 @@ type closing struct {
 	closed func()
 }
 
+// Close closes the connection and says so.
 func (c *closing) Close() error {
 	defer c.closed()
 	return c.Conn.Close()

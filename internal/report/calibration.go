@@ -108,6 +108,8 @@ func newCurve(id string, p Party) *curve {
 	return c
 }
 
-// Middle and Centre are where the titles of the axes stand.
+// Middle is where the title of the axis below stands.
 func (c *curve) Middle() float64 { return (c.Left + c.Right) / 2 }
+
+// Centre is where the title of the axis at the left stands.
 func (c *curve) Centre() float64 { return (c.Top + c.Bottom) / 2 }

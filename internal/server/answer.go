@@ -29,6 +29,7 @@ type problem struct {
 	cause         error
 }
 
+// Error is the message for people.
 func (p *problem) Error() string { return p.message }
 
 // Hint is the cure, or "".
@@ -203,6 +204,7 @@ type idleReader struct {
 // seconds do not matter to it.
 const deadlineStep = time.Second
 
+// Read moves the deadline and reads.
 func (r *idleReader) Read(p []byte) (int, error) {
 	// A connection that cannot take a deadline is a test's, in memory.
 	if now := time.Now(); now.Sub(r.set) > deadlineStep {
@@ -212,6 +214,7 @@ func (r *idleReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
+// Close does nothing: the request is closed by the server.
 func (r *idleReader) Close() error { return nil }
 
 // aliveWriter gives a transfer time as long as the client takes bytes.
@@ -225,6 +228,7 @@ type idleWriter struct {
 	set time.Time
 }
 
+// Write moves the deadline and writes.
 func (w *idleWriter) Write(p []byte) (int, error) {
 	if now := time.Now(); now.Sub(w.set) > deadlineStep {
 		_ = w.c.SetWriteDeadline(now.Add(transferTimeout))

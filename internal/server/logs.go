@@ -22,6 +22,7 @@ import (
 // for the party.
 type contentError struct{ error }
 
+// Unwrap is the cause.
 func (e contentError) Unwrap() error { return e.error }
 
 // Hint is the cause's.

@@ -162,6 +162,7 @@ type measured struct {
 // Unwrap lets http.ResponseController reach the connection.
 func (m *measured) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
+// WriteHeader keeps the first status.
 func (m *measured) WriteHeader(status int) {
 	if m.status == 0 {
 		m.status = status
@@ -169,6 +170,7 @@ func (m *measured) WriteHeader(status int) {
 	m.ResponseWriter.WriteHeader(status)
 }
 
+// Write counts bytes.
 func (m *measured) Write(p []byte) (int, error) {
 	if m.status == 0 {
 		m.status = http.StatusOK
@@ -191,12 +193,14 @@ func count(body io.ReadCloser) *counted {
 	return &counted{body: body}
 }
 
+// Read counts bytes.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.body.Read(p)
 	c.bytes += int64(n)
 	return n, err
 }
 
+// Close closes the body.
 func (c *counted) Close() error { return c.body.Close() }
 
 // answered counts a request and its answer.

@@ -73,6 +73,7 @@ type claim struct {
 	left   int64
 }
 
+// Read takes what came off what is still to come.
 func (c *claim) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	came := min(int64(n), c.left)
@@ -197,6 +198,7 @@ type countingReader struct {
 	failed bool
 }
 
+// Read counts bytes, and keeps whether reading failed.
 func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)

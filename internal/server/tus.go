@@ -200,6 +200,7 @@ func (p *part) Whole() bool { return askerOf(p.r) != nil }
 
 var errGaveWay = errors.New("another request goes on with this upload")
 
+// Read gives way where another request goes on.
 func (p *part) Read(b []byte) (int, error) {
 	if err := p.extend(); err != nil {
 		return 0, err

@@ -216,6 +216,7 @@ type incoming struct {
 	last time.Time
 }
 
+// Read keeps when bytes came last.
 func (in *incoming) Read(p []byte) (int, error) {
 	n, err := in.Part.Read(p)
 	in.mu.Lock()

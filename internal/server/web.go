@@ -184,6 +184,7 @@ type answerWriter struct {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
+// WriteHeader keeps the first status, and passes bundles on.
 func (w *answerWriter) WriteHeader(status int) {
 	if w.status != 0 {
 		return
@@ -198,6 +199,7 @@ func (w *answerWriter) WriteHeader(status int) {
 	}
 }
 
+// Write passes the bytes of a bundle on, and keeps those of other answers.
 func (w *answerWriter) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	if w.passing {

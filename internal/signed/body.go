@@ -25,6 +25,7 @@ type checkedBody struct {
 	end  error
 }
 
+// Read gives ErrBody in place of the end where the bytes are not those that were signed.
 func (b *checkedBody) Read(p []byte) (int, error) {
 	if b.end != nil {
 		return 0, b.end
@@ -38,6 +39,7 @@ func (b *checkedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close closes the body.
 func (b *checkedBody) Close() error { return b.body.Close() }
 
 // HashBody reads r to its end and returns the SHA-256, in memory that does not

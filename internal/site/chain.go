@@ -24,7 +24,8 @@ const (
 	candidateFile  = "candidate.json"
 	pendingFile    = "pending.json"
 	withdrawalFile = "withdraw.json"
-	WithdrawnFile  = "withdrawn.json"
+	// WithdrawnFile is the analyst's signed receipt of a withdrawal.
+	WithdrawnFile = "withdrawn.json"
 	// RemainsFile says in plain words what a withdrawal left.
 	RemainsFile = "withdrawn.txt"
 )

@@ -202,7 +202,10 @@ ALTER TABLE rounds ADD COLUMN gone INTEGER NOT NULL DEFAULT 0;
 // conflict is an ErrConflict that says what conflicts.
 type conflict string
 
-func (c conflict) Error() string        { return string(c) }
+// Error says what stands in the way.
+func (c conflict) Error() string { return string(c) }
+
+// Is makes it an ErrConflict.
 func (c conflict) Is(target error) bool { return target == ErrConflict }
 
 // Store is an open store. It is safe for concurrent use.

@@ -188,6 +188,7 @@ func plainText(r io.Reader, limit int64) (*bufio.Reader, error) {
 // unpacked says of what a file suffers.
 type unpacked struct{ r io.Reader }
 
+// Read says that it is the compressed file where unpacking fails.
 func (u unpacked) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	if err != nil && err != io.EOF {
@@ -202,6 +203,7 @@ type limited struct {
 	left, limit int64
 }
 
+// Read refuses what is beyond the limit.
 func (l *limited) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		if n, err := l.r.Read(make([]byte, 1)); n == 0 {

@@ -23,8 +23,10 @@ func Dense(x *mat.Dense) Rows { return denseRows{x} }
 
 type denseRows struct{ x *mat.Dense }
 
+// Dims are rows and columns.
 func (r denseRows) Dims() (n, m int) { return r.x.Dims() }
 
+// Take copies rows, by their indices.
 func (r denseRows) Take(rows []int) *mat.Dense {
 	_, m := r.x.Dims()
 	out := mat.NewDense(len(rows), m, nil)
@@ -53,8 +55,10 @@ type byteRows struct {
 	value [256]float64
 }
 
+// Dims are rows and columns.
 func (r *byteRows) Dims() (n, m int) { return r.n, r.m }
 
+// Take copies rows, by their indices.
 func (r *byteRows) Take(rows []int) *mat.Dense {
 	out := mat.NewDense(len(rows), r.m, nil)
 	for i, row := range rows {
@@ -82,8 +86,10 @@ type bitRows struct {
 	data         []byte
 }
 
+// Dims are rows and columns.
 func (r *bitRows) Dims() (n, m int) { return r.n, r.m }
 
+// Take copies rows, by their indices.
 func (r *bitRows) Take(rows []int) *mat.Dense {
 	out := mat.NewDense(len(rows), r.m, nil)
 	for i, row := range rows {

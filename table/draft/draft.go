@@ -80,9 +80,10 @@ func (d *Draft) Add(cells [][]byte) {
 	}
 }
 
-// Rows is how many rows were added, Ragged how many of them had another number of cells
-// than there are columns.
-func (d *Draft) Rows() int64   { return d.rows }
+// Rows is how many rows were added.
+func (d *Draft) Rows() int64 { return d.rows }
+
+// Ragged is how many of the rows had another number of cells than there are columns.
 func (d *Draft) Ragged() int64 { return d.ragged }
 
 // likeValue reports whether a name in a header is a number or a date: then the header
