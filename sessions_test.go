@@ -114,10 +114,14 @@ func asExit(err error, exit **exec.ExitError) bool {
 }
 
 // until COMMAND... repeats a command while it waits for others (exit status 3)
-// or cannot reach the server yet, and fails unless it succeeds in a minute.
+// or cannot reach the server yet, and fails unless it succeeds in a minute. What all
+// tries printed is in tries.txt, what the last did in stdout.
 func until(ts *testscript.TestScript, _ bool, args []string) {
+	var tries strings.Builder
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		_, stderr, code := run(ts, args)
+		stdout, stderr, code := run(ts, args)
+		tries.WriteString(stdout)
+		ts.Check(os.WriteFile(ts.MkAbs("tries.txt"), []byte(tries.String()), 0o600))
 		if code == 0 {
 			return
 		}

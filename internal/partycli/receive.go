@@ -79,7 +79,11 @@ func (p *program) fetchResult(ctx context.Context, v *visit, c post.Post) error 
 				return err
 			}
 		}
-		p.printf("the model is here: %s\nnext: concord predict new.csv\n", v.site.Path(site.ModelFile))
+		p.printf("the model is here: %s\n", v.site.Path(site.ModelFile))
+		if st, err := c.Status(ctx); err == nil && st.State == api.StateTraining {
+			return &cli.Waiting{For: "the analyst, who makes a new model: a party has left, or one has come"}
+		}
+		p.printf("next: concord predict new.csv\n")
 		return nil
 	}
 	if i < 0 {
