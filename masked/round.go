@@ -85,6 +85,8 @@ type group struct {
 	ready, reveal map[study.Hash]*message
 	// toward holds the signers of absent for each smaller set, by its hash.
 	toward map[study.Hash]map[study.Hash]*message
+	// opening is what is known of its keys: it follows from the messages.
+	opening *opening
 }
 
 type message struct {
@@ -204,15 +206,43 @@ func (r *Round) setWithout(without []study.Hash) study.Hash {
 // who signs only toward ever smaller ones.
 func (r *Round) current() *group {
 	best := r.first
-	for _, from := range r.groups {
-		for hash, signed := range from.toward {
-			to := r.groups[hash]
-			if len(to.members) < len(best.members) && len(signed) >= len(to.members) && allIn(to.members, signed) {
-				best = to
-			}
+	for hash, to := range r.groups {
+		if len(to.members) < len(best.members) && allIn(to.members, r.signers(hash)) {
+			best = to
 		}
 	}
 	return best
+}
+
+// signers are those that have signed to go on with a set, from whichever larger one: whoever
+// signed from S for T never reveals for a set between them.
+func (r *Round) signers(hash study.Hash) map[study.Hash]*message {
+	all := make(map[study.Hash]*message)
+	for _, from := range r.groups {
+		for m, absent := range from.toward[hash] {
+			all[m] = absent
+		}
+	}
+	return all
+}
+
+// leavers are those that have signed to go on without a set: from it or a larger one, for a
+// smaller one.
+func (r *Round) leavers(g *group) []*message {
+	var list []*message
+	for _, from := range r.groups {
+		if !within(from.without, g.without) {
+			continue
+		}
+		for _, signed := range from.toward {
+			for _, absent := range signed {
+				if len(absent.Next) > len(g.without) && within(g.without, absent.Next) {
+					list = append(list, absent)
+				}
+			}
+		}
+	}
+	return list
 }
 
 func allIn(members []study.Hash, signed map[study.Hash]*message) bool {

@@ -38,18 +38,9 @@ func Resume(c Config, id *study.Identity, kept secret.Bytes) (*Round, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kept.Len() > MaxStateBytes {
-		return nil, fmt.Errorf("masked: the state of a round has %d bytes, at most %d are read", kept.Len(), MaxStateBytes)
-	}
-	if err := study.CheckFormat(kept.Reveal(), "masked: the state of a round", 1); err != nil {
+	s, err := decodeState(kept)
+	if err != nil {
 		return nil, err
-	}
-	var s state
-	if err := study.DecodeCanonical(kept.Reveal(), &s); err != nil {
-		return nil, fmt.Errorf("masked: the state of a round: %w", err)
-	}
-	if s.Format != 1 {
-		return nil, &study.FormatError{What: "masked: the state of a round", Theirs: s.Format, Newest: 1}
 	}
 	for i, raw := range s.Messages {
 		if err := r.take(raw, nil, true); err != nil {
@@ -57,4 +48,41 @@ func Resume(c Config, id *study.Identity, kept secret.Bytes) (*Round, error) {
 		}
 	}
 	return r, nil
+}
+
+func decodeState(kept secret.Bytes) (state, error) {
+	var s state
+	if kept.Len() > MaxStateBytes {
+		return s, fmt.Errorf("masked: the state of a round has %d bytes, at most %d are read", kept.Len(), MaxStateBytes)
+	}
+	if err := study.CheckFormat(kept.Reveal(), "masked: the state of a round", 1); err != nil {
+		return s, err
+	}
+	if err := study.DecodeCanonical(kept.Reveal(), &s); err != nil {
+		return s, fmt.Errorf("masked: the state of a round: %w", err)
+	}
+	if s.Format != 1 {
+		return s, &study.FormatError{What: "masked: the state of a round", Theirs: s.Format, Newest: 1}
+	}
+	return s, nil
+}
+
+// Bodies names the masked words of all ready messages in a state, which nobody needs once the
+// sums are known.
+func Bodies(kept secret.Bytes) ([]study.Hash, error) {
+	s, err := decodeState(kept)
+	if err != nil {
+		return nil, err
+	}
+	var bodies []study.Hash
+	for i, raw := range s.Messages {
+		h, err := DecodeHead(raw)
+		if err != nil {
+			return nil, fmt.Errorf("masked: the state of a round: message %d: %w", i+1, err)
+		}
+		if h.Body != nil {
+			bodies = append(bodies, *h.Body)
+		}
+	}
+	return bodies, nil
 }

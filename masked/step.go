@@ -50,6 +50,10 @@ type Step struct {
 	// somebody proposes and nobody has revealed, a person decides: [Round.Without] those, or
 	// [Round.Reveal].
 	Without, Proposed []study.Hash
+	// Unopened says that enough have revealed and a key does not open with their shares: it
+	// names the party that shared it wrongly. The shares of Awaited may still open it; when
+	// nobody is awaited the sum never opens here.
+	Unopened error
 	// Problems are PartyErrors: messages of the present set that do not serve.
 	Problems []error
 }
@@ -81,20 +85,26 @@ func (r *Round) Next() Step {
 			}
 		}
 	}
+	enough := len(lack) == 0 && len(good) >= g.threshold
+	if enough {
+		o := r.opened(g, good)
+		s.Problems, s.Unopened = append(s.Problems, o.problems...), o.unopened
+	}
 	switch {
 	case member && g.ready[r.me] == nil && !leaving:
 		s.Due = DueReady
 	case can && g.reveal[r.me] == nil && !leaving && !r.doubtful(g):
 		s.Due = DueReveal
-	case len(lack) == 0 && len(good) >= g.threshold:
+	case enough && s.Unopened == nil:
 		s.Due = DueNothing
 	case leaving:
-		s.Kind, s.Awaited = KindAbsent, r.lack(pledged.members, g.toward[pledged.hash])
+		s.Kind, s.Awaited = KindAbsent, r.lack(pledged.members, r.signers(pledged.hash))
 		s.Missing = len(s.Awaited)
 	case len(lack) > 0:
 		s.Kind, s.Awaited, s.Missing = KindReady, lack, len(lack)
 	default:
-		s.Kind, s.Awaited, s.Missing = KindReveal, r.lack(g.members, g.reveal), g.threshold-len(good)
+		s.Kind, s.Awaited = KindReveal, r.lack(g.members, g.reveal)
+		s.Missing = min(len(s.Awaited), max(1, g.threshold-len(good)))
 	}
 	if !member && s.Due == DueOthers {
 		s.Due = DueLeft
@@ -118,10 +128,8 @@ func (r *Round) lack(members []study.Hash, sent map[study.Hash]*message) []study
 // has revealed yet and people may still go on together.
 func (r *Round) doubtful(g *group) bool {
 	gone := make(map[study.Hash]bool)
-	for _, signed := range g.toward {
-		for m := range signed {
-			gone[m] = true
-		}
+	for _, absent := range r.leavers(g) {
+		gone[absent.Sender] = true
 	}
 	return len(gone) > 0 && (len(g.reveal) == 0 || len(g.members)-len(gone) < g.threshold)
 }
@@ -133,11 +141,9 @@ func (r *Round) proposed(g *group) []study.Hash {
 	if p := r.pledged(r.me); p != nil && len(p.without) > len(mine) {
 		mine = p.without // its own word is not among the others'
 	}
-	for hash, signed := range g.toward {
-		if len(signed) > 0 {
-			for _, m := range difference(r.groups[hash].without, mine) {
-				seen[m] = true
-			}
+	for _, absent := range r.leavers(g) {
+		for _, m := range difference(absent.Next, mine) {
+			seen[m] = true
 		}
 	}
 	var list []study.Hash
@@ -393,11 +399,9 @@ func (r *Round) missing(g *group, parties []study.Hash) bool {
 // revealed as many may lie as collude, and everybody else may reveal.
 func (r *Round) closed(g *group) bool {
 	left := make(map[study.Hash]bool)
-	for _, signed := range g.toward {
-		for m, absent := range signed {
-			if !absent.Revealed && g.reveal[m] == nil && m != r.me {
-				left[m] = true
-			}
+	for _, absent := range r.leavers(g) {
+		if m := absent.Sender; !absent.Revealed && g.reveal[m] == nil && m != r.me {
+			left[m] = true
 		}
 	}
 	return len(g.members)-len(left)+r.Colluders < g.threshold

@@ -73,8 +73,12 @@ func (r *Round) checkReveal(g *group, reveal *message, at int) error {
 // 16 bytes an entry.
 func (r *Round) Sums(open func(words study.Hash) (io.ReadCloser, error)) (Sums, error) {
 	g := r.current()
-	if due := r.Next().Due; due != DueNothing {
-		return Sums{}, fmt.Errorf("masked: the sums are not known yet (%s)", due)
+	switch step := r.Next(); {
+	case step.Due == DueNothing:
+	case step.Unopened != nil:
+		return Sums{}, step.Unopened
+	default:
+		return Sums{}, fmt.Errorf("masked: the sums are not known yet (%s)", step.Due)
 	}
 	keys, err := r.ownStreams(g)
 	if err != nil {
@@ -94,32 +98,6 @@ func (r *Round) Sums(open func(words study.Hash) (io.ReadCloser, error)) (Sums, 
 		}
 	})
 	return Sums{Vector{func() []Word { return words }}, slices.Clone(g.members)}, nil
-}
-
-// ownStreams opens the keys of all members.
-func (r *Round) ownStreams(g *group) ([]stream, error) {
-	good, _ := r.reveals(g)
-	good = good[:g.threshold]
-	points := make([]int, len(good))
-	for i, m := range good {
-		at, _ := slices.BinarySearchFunc(g.members, m, compare)
-		points[i] = at + 1
-	}
-	w := weights(points)
-	var streams []stream
-	for i, dealer := range g.members {
-		shares := make([][]byte, len(good))
-		for j, m := range good {
-			shares[j] = g.reveal[m].Opened[shareBytes*i:][:shareBytes]
-		}
-		key := join(w, shares)
-		if commit(labelKey, key.Reveal()) != *g.ready[dealer].Key {
-			return nil, r.wrong(dealer, "shared another key than it promised: its masks cannot be taken off")
-		}
-		streams = append(streams, newStream(r.ownKey(g, dealer, key), false))
-		key.Erase()
-	}
-	return streams, nil
 }
 
 // addBody adds a member's words.

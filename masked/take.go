@@ -160,8 +160,15 @@ func (r *Round) fits(g *group, m *message) error {
 			return r.wrong(m.Sender, "leaves out %d parties at once, at most %d can be", removed, g.threshold-1-r.Colluders)
 		}
 		for _, old := range r.messages {
-			if old.Sender == m.Sender && old.Kind == KindAbsent && !within(old.Next, m.Next) && !within(m.Next, old.Next) {
+			if old.Sender != m.Sender || old.Kind != KindAbsent {
+				continue
+			}
+			if !within(old.Next, m.Next) && !within(m.Next, old.Next) {
 				return r.wrong(m.Sender, "goes on with two sets of which neither is within the other")
+			}
+			// An honest program signs once toward a set: there are fewer than MaxAttempts.
+			if len(old.Next) == len(m.Next) {
+				return r.wrong(m.Sender, "signed twice to go on with the same set: %s and %s", old.hash.Short(), m.hash.Short())
 			}
 		}
 		for _, old := range r.messages {
