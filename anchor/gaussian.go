@@ -3,6 +3,7 @@ package anchor
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -20,6 +21,26 @@ type Pairs struct {
 	// Means of the columns (m); nil for zero, as pooled standardisation leaves them.
 	Means []float64
 }
+
+// String says only how many columns there are.
+func (p Pairs) String() string {
+	if p.Sums == nil {
+		return "secret(no pooled moments)"
+	}
+	return fmt.Sprintf("secret(pooled moments of %d columns)", p.Sums.SymmetricDim())
+}
+
+// Format prints like String whatever the verb.
+func (p Pairs) Format(f fmt.State, _ rune) { fmt.Fprint(f, p.String()) }
+
+// LogValue prints like String in structured logs.
+func (p Pairs) LogValue() slog.Value { return slog.StringValue(p.String()) }
+
+// MarshalText refuses with [secret.ErrEncode]. encoding/json uses it too.
+func (p Pairs) MarshalText() ([]byte, error) { return nil, secret.ErrEncode }
+
+// MarshalBinary refuses with [secret.ErrEncode]. encoding/gob uses it too.
+func (p Pairs) MarshalBinary() ([]byte, error) { return nil, secret.ErrEncode }
 
 // Gaussian is the data-like anchor without rows: rows (a × m) of the normal law with the
 // pooled means and covariances,

@@ -16,7 +16,6 @@
 package lift
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -125,5 +124,8 @@ func (f *Map) Format(s fmt.State, _ rune) { fmt.Fprint(s, f.String()) }
 // LogValue prints like String in structured logs.
 func (f *Map) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
-// MarshalText refuses: a map is derived from the seed, and not stored.
-func (f *Map) MarshalText() ([]byte, error) { return nil, errors.New("lift: a map is not written") }
+// MarshalText refuses with [secret.ErrEncode]: a map follows from the seed, and is not stored.
+func (f *Map) MarshalText() ([]byte, error) { return nil, secret.ErrEncode }
+
+// MarshalBinary refuses with [secret.ErrEncode]. encoding/gob uses it too.
+func (f *Map) MarshalBinary() ([]byte, error) { return nil, secret.ErrEncode }

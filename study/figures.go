@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+
+	"concord/secret"
 )
 
 // Figures are what masked sums say of all parties' rows together. They are for the
@@ -61,12 +63,27 @@ func (f FeatureFigures) Common() int {
 
 // Encode returns the canonical encoding, which members compare by its SHA-256.
 func (f *Figures) Encode() ([]byte, error) {
-	b, err := Canonical(f)
+	plain := plainFigures{plainHead: plainHead(*f), Features: make([]plainFeature, len(f.Features))}
+	for j, g := range f.Features {
+		plain.Features[j] = plainFeature(g)
+	}
+	b, err := Canonical(plain)
 	if err != nil {
 		return nil, fmt.Errorf("study: pooled figures: %w", err)
 	}
 	return b, nil
 }
+
+// plainFigures are Figures that encode. The outer Features take the place of the inner.
+type plainFigures struct {
+	plainHead
+	Features []plainFeature `json:"features"`
+}
+
+type (
+	plainHead    Figures
+	plainFeature FeatureFigures
+)
 
 // Hash is the SHA-256 of the canonical encoding.
 func (f *Figures) Hash() (Hash, error) {
@@ -76,14 +93,19 @@ func (f *Figures) Hash() (Hash, error) {
 
 // DecodeFigures reads what Encode wrote, and compares it with the contract.
 func DecodeFigures(b []byte, c *Contract) (*Figures, error) {
-	f := new(Figures)
-	if err := decodeFormat(b, "pooled figures", f, &f.Version); err != nil {
+	var plain plainFigures
+	if err := decodeFormat(b, "pooled figures", &plain, &plain.Version); err != nil {
 		return nil, err
+	}
+	f := Figures(plain.plainHead)
+	f.Features = make([]FeatureFigures, len(plain.Features))
+	for j, g := range plain.Features {
+		f.Features[j] = FeatureFigures(g)
 	}
 	if err := f.Check(c); err != nil {
 		return nil, err
 	}
-	return f, nil
+	return &f, nil
 }
 
 // Check compares figures with the contract they are to be of. The error names a feature,
@@ -136,11 +158,26 @@ func (f Figures) Format(s fmt.State, _ rune) { fmt.Fprint(s, f.String()) }
 // LogValue prints like String in structured logs.
 func (f Figures) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
+// MarshalJSON refuses with [secret.ErrEncode]: see [Figures.Encode].
+func (f Figures) MarshalJSON() ([]byte, error) { return nil, secret.ErrEncode }
+
+// MarshalBinary refuses with [secret.ErrEncode]. encoding/gob uses it too.
+func (f Figures) MarshalBinary() ([]byte, error) { return nil, secret.ErrEncode }
+
 // String says nothing of a feature.
 func (f FeatureFigures) String() string { return "pooled figures of a feature" }
 
 // Format prints like String whatever the verb.
 func (f FeatureFigures) Format(s fmt.State, _ rune) { fmt.Fprint(s, f.String()) }
+
+// LogValue prints like String in structured logs.
+func (f FeatureFigures) LogValue() slog.Value { return slog.StringValue(f.String()) }
+
+// MarshalJSON refuses with [secret.ErrEncode]: see [Figures.Encode].
+func (f FeatureFigures) MarshalJSON() ([]byte, error) { return nil, secret.ErrEncode }
+
+// MarshalBinary refuses with [secret.ErrEncode]. encoding/gob uses it too.
+func (f FeatureFigures) MarshalBinary() ([]byte, error) { return nil, secret.ErrEncode }
 
 // deviation is the square root of a variance, or 1 where nothing varies.
 func deviation(variance float64) float64 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+
+	"concord/secret"
 )
 
 // Preparation is what becomes of a row of p raw values (see [Feature]) before a basis
@@ -208,3 +210,9 @@ func (p Preparation) Format(s fmt.State, _ rune) { fmt.Fprint(s, p.String()) }
 
 // LogValue prints like String in structured logs.
 func (p Preparation) LogValue() slog.Value { return slog.StringValue(p.String()) }
+
+// MarshalJSON refuses with [secret.ErrEncode]: see [Preparation.Encode].
+func (p Preparation) MarshalJSON() ([]byte, error) { return nil, secret.ErrEncode }
+
+// MarshalBinary refuses with [secret.ErrEncode]. encoding/gob uses it too.
+func (p Preparation) MarshalBinary() ([]byte, error) { return nil, secret.ErrEncode }
