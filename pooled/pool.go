@@ -1,6 +1,7 @@
 package pooled
 
 import (
+	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"math"
@@ -97,10 +98,9 @@ func (p *Pool) fraction(stage study.Stage) int {
 	return min(fraction(all, 0), maxFraction)
 }
 
-// Statistics says what the stage sums: names of all numbers, which parties compare by their
-// hash, and their bound. The stages before it must have been taken. The first name holds
-// the hash of the pooled figures, and that of the directions of a sketch, since by them the
-// others are scaled.
+// Statistics says what the stage sums: names of all numbers, for the figures, and a digest
+// for the others, which parties compare by their hash, and their bound. The stages before
+// it must have been taken.
 func (p *Pool) Statistics(stage study.Stage) (masked.Statistics, error) {
 	if err := p.next(stage); err != nil {
 		return masked.Statistics{}, err
@@ -119,30 +119,41 @@ func (p *Pool) Statistics(stage study.Stage) (masked.Statistics, error) {
 		for i := 1; i < m; i++ {
 			starts[i] = starts[i-1] + m - i + 1
 		}
-		s.N = triangle(m)
+		s.N, s.Digest = triangle(m), digest("moments", columns, k.hash)
 		s.Name = func(at int) string {
-			if at == 0 {
-				return k.hash.String() + " " + columns[0] + " × " + columns[0]
-			}
 			i := rowOf(starts, at)
 			return columns[i] + " × " + columns[i+at-starts[i]]
 		}
 	case study.StageSketch:
 		m, width := k.q.Dims()
 		columns := p.contract.ColumnNames()
-		of := matrixHash(k.q)
-		s.N = m*width + 1
+		s.N, s.Digest = m*width+1, digest("sketch", columns, k.hash, matrixHash(k.q))
 		s.Name = func(at int) string {
-			switch {
-			case at == 0:
-				return k.hash.String() + " " + of.String()
-			case at == m*width:
+			if at == m*width {
 				return "sum of squares"
 			}
 			return columns[at/width] + " in sketched direction " + strconv.Itoa(at%width+1)
 		}
 	}
 	return s, nil
+}
+
+// digest stands for the names of millions of numbers: by the columns, the pooled figures, and
+// the directions of a sketch everything that is summed is scaled.
+//
+//	SHA-256("concord/pooled/" ‖ stage ‖ "/v1" ‖ 0 ‖ SHA-256 of the figures ‖ for a sketch of its directions ‖
+//	        u32 columns ‖ for each u32 length ‖ name)
+func digest(stage string, columns []string, of ...study.Hash) study.Hash {
+	b := append([]byte("concord/pooled/"+stage+"/v1"), 0)
+	for _, h := range of {
+		b = append(b, h[:]...)
+	}
+	b = binary.BigEndian.AppendUint32(b, uint32(len(columns)))
+	for _, name := range columns {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(name)))
+		b = append(b, name...)
+	}
+	return study.HashOf(b)
 }
 
 // rowOf is the last i with starts[i] ≤ at.
