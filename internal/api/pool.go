@@ -7,8 +7,9 @@ import "concord/study"
 const MaxListBytes = 8 << 20
 
 // PoolOwn is the largest number of a message of masked sums that a site says for itself
-// in a stage; larger ones pass on what another signed.
-const PoolOwn = 100
+// in a stage; larger ones pass on what another signed. A site says at most three things of
+// each of the 16 sets that a round may have: ready, reveal, and that it goes on with fewer.
+const PoolOwn = 48
 
 // PoolMessages is the largest number of a message in a stage, of a study whose roster
 // had so many members at setup: at most one passed on for each of them.

@@ -25,6 +25,9 @@ standardise: pooled
 basis: {kind: svd, dim: 2}
 `
 
+// twoStages pools second moments as well.
+var twoStages = strings.Replace(pooling, "kind: svd", "kind: common", 1)
+
 // others are the other parties' statements.
 func (w *world) others(from *study.Identity) []*study.Statement {
 	var out []*study.Statement
@@ -123,7 +126,7 @@ func TestPoolRefused(t *testing.T) {
 	for _, tc := range []struct{ name, path, reason string }{
 		{"no stage", w.message(from, 0, 1, "x", nil), "has stages 1 to 2"},
 		{"a stage too many", w.message(from, 3, 1, "x", nil), "has stages 1 to 2"},
-		{"a number too many", w.message(from, 1, api.PoolMessages(5)+1, "x", nil), "messages 1 to 105"},
+		{"a number too many", w.message(from, 1, api.PoolMessages(5)+1, "x", nil), "messages 1 to 53"},
 		{"for the analyst", w.sealed(from, bundle.KindPool, []*study.Statement{w.analyst.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, func(d *bundle.Draft) { d.Round = 1 }), "must be for other parties only"},
 		{"for itself", w.sealed(from, bundle.KindPool, []*study.Statement{from.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, func(d *bundle.Draft) { d.Round = 1 }), "must be for other parties only"},
 		{"another epoch", change(func(d *bundle.Draft) { d.Epoch = study.Hash{1} }), "epoch"},
@@ -178,5 +181,58 @@ func TestPoolStatus(t *testing.T) {
 	st, err := w.as(w.parties[0]).Status(ctx)
 	if err != nil || st.State != api.StateContributing {
 		t.Errorf("after all messages: %s (%v)", st.State, err)
+	}
+}
+
+// TestPoolStatusLeft: who was left out of a stage is not awaited in the next ones.
+func TestPoolStatusLeft(t *testing.T) {
+	for name, ready := range map[string]bool{"it sent nothing": false, "its message came late": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldOf(t, twoStages)
+			w.joinAll(4)
+			ctx := t.Context()
+			send := func(p *study.Identity, stage, number int) {
+				t.Helper()
+				if _, err := w.as(p).Send(ctx, w.message(p, stage, number, "x", nil)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, p := range w.parties {
+				path := w.sealed(p, bundle.KindSetup, w.others(p), []bundle.Source{bundle.FromBytes("entropy.bin", make([]byte, 32))}, nil)
+				if _, err := w.as(p).Send(ctx, path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			left, rest := w.parties[3], w.parties[:3]
+			if ready {
+				send(left, 1, 1)
+			}
+			awaited := func(when string, want int) {
+				t.Helper()
+				st, err := w.as(rest[0]).Status(ctx)
+				if err != nil || st.State != api.StatePooling || len(st.WaitingFor) != want || slices.Contains(st.WaitingFor, left.Statement.Name) {
+					t.Errorf("%s: %s, waiting for %v (%v), want %d others", when, st.State, st.WaitingFor, err, want)
+				}
+			}
+			for number := 1; number <= 4; number++ { // ready, absent, ready, reveal
+				for _, p := range rest {
+					send(p, 1, number)
+				}
+			}
+			awaited("after the first stage", 3)
+			send(rest[0], 2, 1)
+			awaited("in the second stage", 3)
+			for _, p := range rest[1:] {
+				send(p, 2, 1)
+			}
+			awaited("before the masks of the second stage are off", 3)
+			for _, p := range rest {
+				send(p, 2, 2)
+			}
+			st, err := w.as(rest[0]).Status(ctx)
+			if err != nil || st.State != api.StateContributing {
+				t.Errorf("after all messages: %s (%v)", st.State, err)
+			}
+		})
 	}
 }

@@ -348,37 +348,53 @@ func (v *view) numbered(b store.Bundle) []store.Bundle {
 
 // unpooled names the parties whose messages of masked sums the others await, as far as
 // their numbers tell: those that have sent fewer in the newest stage than others, or
-// fewer than the two of a stage in which nobody is left out. What a message says, and
-// whether a stage is done, only the parties know.
+// fewer than the two of a stage in which nobody is left out. Who was left out of a stage is
+// not awaited in the next ones. What a message says, and whether a stage is done, only the
+// parties know.
 func (v *view) unpooled() []string {
 	stages := api.PoolStages(v.contract) - 1
 	if stages < 1 {
 		return nil
 	}
-	last := 1
+	sent := make([]map[study.Hash]int, stages+1) // of each stage, the highest number of each party
+	last, newest := 1, map[study.Hash]int{}
 	for _, b := range v.pool {
-		if b.Round <= stages {
-			last = max(last, b.Round)
+		if b.Round > stages || b.Number() > api.PoolOwn {
+			continue
 		}
+		origin := v.chain.Origin(b.Sender)
+		if sent[b.Round] == nil {
+			sent[b.Round] = map[study.Hash]int{}
+		}
+		sent[b.Round][origin] = max(sent[b.Round][origin], b.Number())
+		newest[origin] = max(newest[origin], b.Round)
+		last = max(last, b.Round)
 	}
-	sent, most := map[study.Hash]int{}, 2
-	for _, b := range v.pool {
-		if b.Round == last && b.Number() <= api.PoolOwn {
-			origin := v.chain.Origin(b.Sender)
-			sent[origin] = max(sent[origin], b.Number())
-			most = max(most, sent[origin])
+	gone, most := map[study.Hash]bool{}, 2
+	for stage := 1; stage <= last; stage++ {
+		most = 2
+		for _, n := range sent[stage] {
+			most = max(most, n)
+		}
+		for _, m := range v.chain.Root().Parties() {
+			origin := v.chain.Origin(m.Fingerprint())
+			n := sent[stage][origin]
+			// The others may have gone on without it, and have where a later stage begins.
+			if newest[origin] <= stage && (most > 2 && n < 2 || n == 0 && stage < last) {
+				gone[origin] = true
+			}
 		}
 	}
 	done := map[study.Hash]bool{}
 	for _, m := range v.chain.Root().Parties() {
 		origin := v.chain.Origin(m.Fingerprint())
-		left := most > 2 && sent[origin] < 2 // the others may have gone on without it
-		done[origin] = sent[origin] >= most || left || v.chain.Present(origin) == nil
+		gone[origin] = gone[origin] || v.chain.Present(origin) == nil
+		done[origin] = gone[origin] || sent[last][origin] >= most
 	}
 	if missing := v.without(v.chain.Root(), done); len(missing) > 0 || last == stages {
 		return missing
 	}
-	return v.without(v.chain.Root(), map[study.Hash]bool{}) // the next stage is everybody's
+	return v.without(v.chain.Root(), gone) // the next stage is everybody's who is left
 }
 
 // of finds the bundle of a list that a party sent, under whatever keys.
