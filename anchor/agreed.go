@@ -70,6 +70,14 @@ func PooledID(seed Seed, anchor, figures [32]byte, v secret.Matrix) [32]byte {
 	return seed.expand(labelPooledID + hex.EncodeToString(h.Sum(nil)))
 }
 
+// SumsID names pooled sums, by their SHA-256, in a log that others may read: without the seed
+// nobody can test guesses with it.
+//
+//	id = HKDF-Expand(seed, "concord/anchor/sums-id/v1/" ‖ hex SHA-256 of the sums)
+func SumsID(seed Seed, sums [32]byte) [32]byte {
+	return seed.expand(labelSumsID + hex.EncodeToString(sums[:]))
+}
+
 // MatrixHash is SHA-256(u32 rows ‖ u32 columns ‖ elements by rows), in big endian.
 func MatrixHash(a secret.Matrix) [32]byte {
 	h := sha256.New()

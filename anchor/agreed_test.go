@@ -107,3 +107,17 @@ func TestPooledID(t *testing.T) {
 		t.Errorf("the name is %x, want %x", id, want)
 	}
 }
+
+// TestSumsID holds that the name of pooled sums changes with them and with the seed, and is
+// HKDF as documented.
+func TestSumsID(t *testing.T) {
+	s, other := gaussianSeed(t, 1), gaussianSeed(t, 2)
+	id := anchor.SumsID(s, [32]byte{1})
+	if id == anchor.SumsID(s, [32]byte{2}) || id == anchor.SumsID(other, [32]byte{1}) {
+		t.Error("other sums or another seed give the same name")
+	}
+	want, err := hkdf.Expand(sha256.New, s.Bytes().Reveal(), fmt.Sprintf("concord/anchor/sums-id/v1/%x", [32]byte{1}), 32)
+	if err != nil || [32]byte(want) != id {
+		t.Errorf("the name is %x, want %x (%v)", id, want, err)
+	}
+}

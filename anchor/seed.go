@@ -59,6 +59,7 @@ const (
 	labelPiecesID    = "concord/anchor/pieces-id/v1/" // and the SHA-256 of all pieces
 	labelGaussian    = "concord/anchor/gaussian/v1"
 	labelPooledID    = "concord/anchor/pooled-id/v1/" // and the SHA-256 of id, figures and directions
+	labelSumsID      = "concord/anchor/sums-id/v1/"   // and the SHA-256 of the sums
 )
 
 // Share is what one party puts into the seed.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"concord/anchor"
 	"concord/audit"
 	"concord/bundle"
 	"concord/internal/api"
@@ -354,8 +355,8 @@ func (p *program) fetchPool(ctx context.Context, c post.Post, r *poolRound) erro
 			continue
 		}
 		origin, err := v.chain.Root().Member(v.chain.Origin(info.Sender))
-		if err != nil || info.Number < 1 {
-			continue // not of those who sum
+		if err != nil || info.Number < 1 || info.Number > api.PoolMessages(len(v.chain.Root().Members)) {
+			continue // not of those who sum, or more than the stage can have
 		}
 		name := site.PoolName(info.Round, info.Number) + "-" + origin.Fingerprint().String()
 		if slices.Contains(r.kept.Taken, name) || r.kept.Refused[name] != "" {
@@ -492,10 +493,18 @@ func (v *visit) partyNames(parties []study.Hash) string {
 	return strings.Join(list, ", ")
 }
 
-// noteAgreed enters in the audit log that the sums of a stage are known.
+// notePooled enters in the audit log that the sums of a stage are known, under a name of them
+// that says nothing without the parties' seed.
 func (v *visit) notePooled(stage int, name string, set []study.Hash, sums study.Hash) error {
+	seed, ok, err := v.site.Seed()
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return cli.WithHint(errors.New("the anchor is not agreed yet"), "run concord sync")
+	}
 	return v.noteOnce(audit.Event{
-		Kind: audit.Agreed, Epoch: v.chain.Setup(), File: sums,
+		Kind: audit.Agreed, Epoch: v.chain.Setup(), File: anchor.SumsID(seed, sums),
 		Note: fmt.Sprintf("the sums of stage %d, %s, over %d parties; no one's own are in it", stage, name, len(set)),
 	})
 }

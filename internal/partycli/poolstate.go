@@ -14,7 +14,6 @@ import (
 	"concord/anchor"
 	"concord/bundle"
 	"concord/internal/cli"
-	"concord/internal/durable"
 	"concord/internal/npy"
 	"concord/internal/site"
 	"concord/masked"
@@ -214,7 +213,7 @@ func (v *visit) keepSums(stage int, sums masked.Sums) error {
 	if err := v.site.PutPool(sumsFile(stage), b); err != nil {
 		return err
 	}
-	return durable.Remove(v.site.Pool(vectorFile(stage)))
+	return v.sweepPool()
 }
 
 // putVector keeps this site's own numbers of a stage until it is done: a smaller set needs

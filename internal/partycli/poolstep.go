@@ -27,6 +27,9 @@ func (p *program) poolWaits(v *visit, step masked.Step) error {
 // awaited says whose messages a step waits for, for people.
 func (v *visit) awaited(step masked.Step) string {
 	who := v.partyNames(step.Awaited)
+	if step.Unopened != nil && len(step.Awaited) > 0 {
+		who += ", whose shares may open the sum,"
+	}
 	switch {
 	case step.Due == masked.DueLeft && len(step.Awaited) == 0:
 		return "the sums of the others, who went on without this site's figures"
@@ -53,6 +56,9 @@ func (p *program) pool(ctx context.Context, v *visit, c post.Post, agreed bool) 
 			return "", err
 		}
 		if stage == 0 {
+			if err := v.sweepPool(); err != nil { // a crash may have left something
+				return "", err
+			}
 			return "", p.directions(ctx, v, c)
 		}
 		if stage > 1 && !agreed {
@@ -108,6 +114,9 @@ func (p *program) poolStep(ctx context.Context, v *visit, c post.Post, stage int
 			}
 			continue
 		case masked.DueNothing:
+			if !agreed {
+				return "", false, nil // the seed is not here, and setup says who is awaited
+			}
 			sums, err := r.Sums(r.openWords)
 			if err != nil {
 				return "", false, err
@@ -124,8 +133,20 @@ func (p *program) poolStep(ctx context.Context, v *visit, c post.Post, stage int
 				return "", false, err
 			}
 		}
+		if err := neverOpens(step); err != nil {
+			return "", false, err
+		}
 		return "", false, &cli.Waiting{For: v.awaited(step)}
 	}
+}
+
+// neverOpens is an error where everybody has revealed and the sum stays closed.
+func neverOpens(step masked.Step) error {
+	if step.Unopened == nil || step.Due != masked.DueOthers || len(step.Awaited) > 0 {
+		return nil
+	}
+	return cli.WithHint(fmt.Errorf("this sum never opens: %w", step.Unopened),
+		"tell the other parties, who find the same; its messages are signed. Nobody goes on without it in this study, since it may know the sum: pool again in a new study without it (docs/pooling.md, To pool again)")
 }
 
 // readyDue makes the ready message that is due, where that needs no decision: for a

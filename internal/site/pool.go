@@ -11,7 +11,6 @@ import (
 
 	"concord/bundle"
 	"concord/internal/durable"
-	"concord/study"
 )
 
 // poolDir holds what this site knows of the masked sums:
@@ -19,7 +18,7 @@ import (
 //	pool/1-2/leaves, stays  message 2 of stage 1, as other drafts
 //	pool/vector-1.secret    this site's own figures of the stage, until it is done   0600
 //	pool/stage-1.secret     what was said in the stage: all messages, without words   0600
-//	pool/….words            words of ready messages, by their SHA-256
+//	pool/….words            words of ready messages, by their SHA-256, until it is done
 //	pool/sums-1.secret      the pooled sums of a stage that is done                  0600
 //	pool/figures.secret     the pooled figures, which stay for later models          0600
 //	pool/directions.secret  the common directions                                    0600
@@ -109,28 +108,6 @@ func (s *Site) PoolMessages() ([]string, error) {
 		return na - nb
 	})
 	return names, nil
-}
-
-// PoolInbox lists the received messages of a stage: sender and number.
-func (s *Site) PoolInbox(stage int) (map[study.Hash][]int, error) {
-	entries, err := os.ReadDir(s.path(inboxDir))
-	if err != nil {
-		return nil, err
-	}
-	out := map[study.Hash][]int{}
-	for _, e := range entries {
-		rest, ok := strings.CutSuffix(e.Name(), ".bundle")
-		i := strings.LastIndexByte(rest, '-')
-		if !ok || i < 0 {
-			continue
-		}
-		at, number, ok := ParsePoolName(rest[:i])
-		sender, err := study.ParseHash(rest[i+1:])
-		if ok && at == stage && err == nil {
-			out[sender] = append(out[sender], number)
-		}
-	}
-	return out, nil
 }
 
 // forgetPool removes all that this site knows of the masked sums, its own numbers and the
