@@ -152,29 +152,46 @@ const sharedTol = 1e-9
 // of party 1's rows). The errors name the numbers: the share, fewer than two rows, NaN or
 // Inf by row and column. Cost O(n m min(n, m)).
 func DimVariance(x secret.Matrix, share float64) (int, error) {
-	if !(share > 0 && share <= 1) {
-		return 0, fmt.Errorf("basis: share of the variance is %v, must be above 0 and at most 1", share)
+	l, err := DimVariances(x, share)
+	if err != nil {
+		return 0, err
+	}
+	return l[0], nil
+}
+
+// DimVariances is DimVariance for several shares at the cost of one.
+func DimVariances(x secret.Matrix, shares ...float64) ([]int, error) {
+	for _, share := range shares {
+		if !(share > 0 && share <= 1) {
+			return nil, fmt.Errorf("basis: share of the variance is %v, must be above 0 and at most 1", share)
+		}
 	}
 	if n, m := x.Dims(); n < 2 || m < 1 {
-		return 0, fmt.Errorf("basis: %d × %d rows have no variance", n, m)
+		return nil, fmt.Errorf("basis: %d × %d rows have no variance", n, m)
 	}
 	if err := linalg.CheckFinite(x.Reveal()); err != nil {
-		return 0, fmt.Errorf("basis: rows: %v", err)
+		return nil, fmt.Errorf("basis: rows: %v", err)
 	}
 	c := centre(x.Reveal())
 	defer c.Zero()
 	s, err := linalg.SingularValues(c)
 	if err != nil {
-		return 0, fmt.Errorf("basis: rows: %v", err)
+		return nil, fmt.Errorf("basis: rows: %v", err)
 	}
-	var all, kept float64
+	var all float64
 	for _, v := range s {
 		all += v * v
 	}
-	for i, v := range s {
-		if kept += v * v; !(kept < share*all) {
-			return max(i, 1), nil
+	out := make([]int, len(shares))
+	for k, share := range shares {
+		kept := 0.0
+		out[k] = len(s)
+		for i, v := range s {
+			if kept += v * v; !(kept < share*all) {
+				out[k] = max(i, 1)
+				break
+			}
 		}
 	}
-	return len(s), nil
+	return out, nil
 }

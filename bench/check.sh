@@ -1,21 +1,26 @@
 #!/bin/bash
 # Times `concord check` on a CSV of ROWS x 50 numbers, end to end with the built program,
-# beside encoding/csv alone on the same file:
+# beside encoding/csv alone on the same file, in turns:
 #
-#   make build && bench/check.sh [ROWS] [FOLDER]
+#   make build && bench/check.sh [-17] [ROWS] [FOLDER]
 #
-# FOLDER (default: a temporary one, deleted at the end) takes the file, 330 MB for a
-# million rows, and a study of one site. Run it alone on the machine.
+# -17 writes the numbers with 17 digits, as programs print a float64, instead of 4. FOLDER
+# (default: a temporary one, deleted at the end) takes the file, for a million rows 300 MB
+# or 950 MB, and a study of one site. "busy" is time of the processors, user and system.
+# Run it alone on the machine.
 set -euo pipefail
 bin=$(cd "$(dirname "$0")/.." && pwd)/bin
+digits=4
+[ "${1:-}" != -17 ] || { digits=17; shift; }
 rows=${1:-1000000}
 dir=${2:-$(mktemp -d)}
 [ $# -ge 2 ] || trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir"
 cd "$dir"
-if [ ! -s rows.csv ]; then
-	awk -v n="$rows" 'BEGIN { srand(1); for (j = 1; j <= 50; j++) printf "f%02d,", j; print "outcome"
-		for (i = 0; i < n; i++) { for (j = 1; j <= 50; j++) printf "%.4g,", 200 * rand(); print (rand() < .5 ? "no" : "yes") } }' > rows.csv
+file=rows$digits.csv
+if [ ! -s $file ]; then
+	awk -v n="$rows" -v digits=$digits 'BEGIN { srand(1); f = "%." digits "g,"; for (j = 1; j <= 50; j++) printf "f%02d,", j; print "outcome"
+		for (i = 0; i < n; i++) { for (j = 1; j <= 50; j++) printf f, 200 * rand(); print (rand() < .5 ? "no" : "yes") } }' > $file
 fi
 rm -rf analyst site
 cat > csvonly.go <<'GO'
@@ -23,10 +28,8 @@ package main
 
 import (
 	"encoding/csv"
-	"fmt"
 	"io"
 	"os"
-	"time"
 )
 
 func main() {
@@ -36,18 +39,15 @@ func main() {
 	}
 	r := csv.NewReader(f)
 	r.ReuseRecord = true
-	start := time.Now()
 	for err == nil {
 		_, err = r.Read()
 	}
 	if err != io.EOF {
 		panic(err)
 	}
-	info, _ := f.Stat()
-	s := time.Since(start).Seconds()
-	fmt.Printf("encoding/csv alone: %.2f s, %.0f MB/s\n", s, float64(info.Size())/1e6/s)
 }
 GO
+go build -o csvonly csvonly.go
 {
 	echo "name: Speed"; echo "parties: 2"; echo "max_rows: 10000000"; echo "features:"
 	for j in $(seq -w 1 50); do echo "  - {name: f$j, range: [0, 200]}"; done
@@ -63,11 +63,18 @@ invite=$("$bin/concordd" --dir analyst invite --admit | grep -o 'concord-invite/
 server=$!
 for _ in $(seq 50); do "$bin/concord" --dir site join "$invite" --name North > /dev/null 2>&1 && break; sleep 0.2; done
 kill -INT $server; wait $server || true
-bytes=$(stat -c %s rows.csv)
-go run csvonly.go rows.csv
-for _ in 1 2 3; do
-	start=$(date +%s.%N)
-	"$bin/concord" --dir site check rows.csv > check.txt || { cat check.txt; exit 1; }
-	end=$(date +%s.%N)
-	awk -v s="$start" -v e="$end" -v b="$bytes" 'BEGIN { printf "concord check: %.2f s, %.0f MB/s\n", e - s, b / 1e6 / (e - s) }'
-done
+
+# seconds COMMAND... says how long a command took: elapsed, and the processors.
+TIMEFORMAT='%R %U %S'
+seconds() { { time "$@" > out.txt; } 2>&1 | awk '{ print $1, $2 + $3 }'; }
+bytes=$(stat -c %s $file)
+cat $file > /dev/null
+echo "$rows rows of 50 numbers of $digits digits, $((bytes / 1000000)) MB; elapsed and busy seconds"
+for _ in 1 2 3 4 5; do
+	echo "$(seconds ./csvonly $file) $(seconds "$bin/concord" --dir site check $file)"
+	grep -q 'fits the contract' out.txt || { cat out.txt >&2; exit 1; }
+done | awk -v mb=$((bytes / 1000000)) '
+	{ printf "encoding/csv alone %5.2f (%5.2f busy)   concord check %5.2f (%5.2f busy), %3.0f MB/s   ratio %.2f (%.2f busy)\n", $1, $2, $3, $4, mb / $3, $3 / $1, $4 / $2
+	  if (NR == 1 || $3 < best) best = $3; if ($3 > worst) worst = $3
+	  if (NR == 1 || $1 < cbest) cbest = $1; if ($1 > cworst) cworst = $1 }
+	END { printf "encoding/csv alone %.0f to %.0f MB/s, concord check %.0f to %.0f MB/s\n", mb / cworst, mb / cbest, mb / worst, mb / best }'

@@ -86,13 +86,9 @@ func Directions(c *study.Contract, t *table.Table, figures *study.Figures) ([]in
 	}
 	x := t.Prepared(prep)
 	defer x.Erase()
-	var out []int
-	for _, share := range Shares {
-		l, err := basis.DimVariance(x, share)
-		if err != nil {
-			return nil, fmt.Errorf("party: %w", err)
-		}
-		out = append(out, l)
+	out, err := basis.DimVariances(x, Shares...)
+	if err != nil {
+		return nil, fmt.Errorf("party: %w", err)
 	}
 	return out, nil
 }

@@ -345,12 +345,12 @@ func (s *sample) directions(prep *study.Preparation) []string {
 	if s.stride > 1 {
 		about = fmt.Sprintf(" (of every %dth row)", s.stride)
 	}
-	for _, share := range party.Shares {
-		l, err := basis.DimVariance(z, share)
-		if err != nil {
-			return nil
-		}
-		out = append(out, fmt.Sprintf("%d of %d directions keep less than %.0f %% of the rows' variation%s", l, m, 100*share, about))
+	dims, err := basis.DimVariances(z, party.Shares...)
+	if err != nil {
+		return nil
+	}
+	for k, l := range dims {
+		out = append(out, fmt.Sprintf("%d of %d directions keep less than %.0f %% of the rows' variation%s", l, m, 100*party.Shares[k], about))
 	}
 	return out
 }
