@@ -150,7 +150,11 @@ func (c *Contract) validatePooling() error {
 		return fmt.Errorf("study: figures are pooled and there are views; sums are over parties that all have all features: take standardise: range or none, basis.kind pca, a public or normal anchor, and no missing: mean or common")
 	}
 	if p.Colluders < 1 || c.Parties-p.Colluders < 3 {
-		return fmt.Errorf("study: pooling.colluders is %d of %d parties; a pooled sum must be over at least three parties beyond those who may collude, of whom there is one at least: each party itself", p.Colluders, c.Parties)
+		need := fmt.Sprintf("%d parties are needed at least with so many", p.Colluders+3)
+		if p.Colluders < 1 {
+			need = "it must be 1 at least, and there must be 4 parties"
+		}
+		return fmt.Errorf("study: pooling.colluders is %d of %d parties; a pooled sum must be over at least three parties beyond those who may collude, of whom there is one at least, each party itself: %s", p.Colluders, c.Parties, need)
 	}
 	if c.Basis.Kind != "common" {
 		if p.Weights != "" || p.Sketch != 0 || p.Power != 0 {

@@ -67,11 +67,11 @@ func ParseYAMLWith(b []byte, read func(name string) ([]byte, error)) (*Contract,
 		return nil, err
 	}
 	if err := c.someRanges(); err != nil {
-		return nil, err
+		return nil, root.placed(err)
 	}
 	c.fillIn()
 	if err := c.Validate(); err != nil {
-		return nil, err
+		return nil, root.placed(err)
 	}
 	return c, nil
 }

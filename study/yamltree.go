@@ -78,6 +78,9 @@ func checkNesting(b []byte) error {
 	const most = 64
 	depth := 0
 	for i, line := range bytes.Split(b, []byte("\n")) {
+		if bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte("#")) {
+			continue // a comment, also between brackets; in a quoted text nothing nests
+		}
 		marks := 0
 		for _, c := range line {
 			switch c {
@@ -163,8 +166,18 @@ func (n *yamlNode) addPairs(pairs []*ast.MappingValueNode, depth int) error {
 // drawing of the source.
 func yamlSyntaxError(err error) error {
 	first, _, _ := strings.Cut(err.Error(), "\n")
-	return errors.New(first)
+	m := parserPlace.FindStringSubmatch(first)
+	if m == nil {
+		return errors.New(first)
+	}
+	if strings.Contains(m[3], "'\t'") {
+		m[3] = "a tab stands here; YAML is indented with spaces alone"
+	}
+	return fmt.Errorf("line %s, column %s: %s", m[1], m[2], m[3])
 }
+
+// parserPlace is how the parser says where.
+var parserPlace = regexp.MustCompile(`^\[(\d+):(\d+)\] (.*)$`)
 
 // fields hands out the values of a mapping by key and remembers which were
 // asked for, so that done can refuse the others.

@@ -156,10 +156,15 @@ func (d *Draft) label(line func(string, ...any)) {
 	}
 }
 
-// title names a column for people: by its name, or where it has none by its place.
+// title names a column for people: by its name, of which sixty characters are shown, or
+// where it has none by its place.
 func (c *column) title() string {
 	if c.name == "" {
 		return fmt.Sprintf("column %d", c.at)
+	}
+	const most = 60
+	if name := []rune(c.name); len(name) > most {
+		return quote(string(name[:most])) + "…"
 	}
 	return quote(c.name)
 }
