@@ -1,17 +1,15 @@
 package bundle
 
 import (
-	"bytes"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"hash"
 	"io"
 	"slices"
 
 	"filippo.io/age"
 
+	"concord/internal/lastline"
 	"concord/study"
 )
 
@@ -70,42 +68,16 @@ func Seal(w io.WriteSeeker, s Sealing, key ed25519.PrivateKey, recipients ...age
 	_, plain := layOut(z.entries)
 
 	e := &Envelope{Header: m.Header, Manifest: id, Heads: s.Heads, Signature: make([]byte, ed25519.SignatureSize)}
-	start, err := w.Seek(0, io.SeekCurrent)
+	f, err := lastline.Begin(w, plain, recipients...)
 	if err != nil {
+		return nil, fmt.Errorf("bundle: %w", err)
+	}
+	e.Size = f.Size
+	if e.Ciphertext, err = f.Payload(len(e.Line()), z.write); err != nil {
 		return nil, err
 	}
-	// Encrypt writes age's header and nonce at once; their length gives the
-	// payload's, which the line needs.
-	p := &payload{sum: sha256.New()}
-	enc, err := age.Encrypt(p, recipients...)
-	if err != nil {
-		return nil, fmt.Errorf("bundle: sealing: %w", err)
-	}
-	e.Size = int64(p.held.Len()) + sealedBytes(plain)
-	if _, err := w.Write(bytes.Repeat([]byte{' '}, len(e.Line()))); err != nil {
-		return nil, err
-	}
-	if err := p.release(w); err != nil {
-		return nil, err
-	}
-	if err := z.write(enc); err != nil {
-		return nil, err
-	}
-	if err := enc.Close(); err != nil {
-		return nil, err
-	}
-	if p.n != e.Size {
-		panic(fmt.Sprintf("bundle: the payload has %d bytes, %d were computed", p.n, e.Size))
-	}
-	e.Ciphertext = study.Hash(p.sum.Sum(nil))
 	e.Signature = study.Sign(key, study.SignEnvelope, e.signedPart())
-	if _, err := w.Seek(start, io.SeekStart); err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(e.Line()); err != nil {
-		return nil, err
-	}
-	if _, err := w.Seek(e.Size, io.SeekCurrent); err != nil {
+	if err := f.Line(e.Line()); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -153,13 +125,6 @@ func checkHybrid(recipients []age.Recipient) error {
 		seen[hybrid.String()] = true
 	}
 	return nil
-}
-
-// sealedBytes is the size of an age payload after its header and nonce: chunks
-// of 64 KiB, each with a tag of 16 bytes, one at least.
-func sealedBytes(plain int64) int64 {
-	const chunk, tag = 64 << 10, 16
-	return plain + tag*max(1, (plain+chunk-1)/chunk)
 }
 
 // composition is a zip that is ready to be written.
@@ -230,29 +195,4 @@ func (z *composition) write(w io.Writer) error {
 		g := newGauge(z.members[i].Bytes)
 		return z.members[i].copyFrom(z.sources[i], io.MultiWriter(g, w), g)
 	})
-}
-
-// payload counts and hashes what age writes. It holds the first bytes back
-// until the line's length is known.
-type payload struct {
-	w    io.Writer
-	held bytes.Buffer
-	sum  hash.Hash
-	n    int64
-}
-
-func (p *payload) Write(b []byte) (int, error) {
-	if p.w == nil {
-		return p.held.Write(b)
-	}
-	n, err := p.w.Write(b)
-	p.sum.Write(b[:n])
-	p.n += int64(n)
-	return n, err
-}
-
-func (p *payload) release(w io.Writer) error {
-	p.w = w
-	_, err := p.Write(p.held.Bytes())
-	return err
 }

@@ -3,14 +3,13 @@ package parcel
 import (
 	"bytes"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 
 	"filippo.io/age"
 
+	"concord/internal/lastline"
 	"concord/study"
 )
 
@@ -59,48 +58,24 @@ func Write(w io.WriteSeeker, h Head, items []Source, key ed25519.PrivateKey, to 
 	if err := idx.check(); err != nil {
 		return nil, err
 	}
-	plain := int64(len(line)) + idx.bytes()
-
-	h.Format, h.Size, h.Signature = Format, plain, make([]byte, ed25519.SignatureSize)
-	start, err := w.Seek(0, io.SeekCurrent)
+	var recipients []age.Recipient
+	if to != nil {
+		recipients = append(recipients, to)
+	}
+	f, err := lastline.Begin(w, int64(len(line))+idx.bytes(), recipients...)
+	if err != nil {
+		return nil, fmt.Errorf("parcel: %w", err)
+	}
+	h.Format, h.Size, h.Signature = Format, f.Size, make([]byte, ed25519.SignatureSize)
+	h.Payload, err = f.Payload(len(h.Line()), func(w io.Writer) error { return writeItems(w, line, items) })
 	if err != nil {
 		return nil, err
 	}
-	p := &payload{sum: sha256.New()}
-	body := io.WriteCloser(p)
-	if to != nil {
-		// Encrypt writes age's header and nonce at once; their length gives the
-		// payload's, which the line needs.
-		if body, err = age.Encrypt(p, to); err != nil {
-			return nil, fmt.Errorf("parcel: sealing: %w", err)
-		}
-		h.Size = int64(p.held.Len()) + sealedBytes(plain)
-	}
-	if _, err := w.Write(bytes.Repeat([]byte{' '}, len(h.Line()))); err != nil {
-		return nil, err
-	}
-	if err := p.release(w); err != nil {
-		return nil, err
-	}
-	if err := writeItems(body, line, items); err != nil {
-		return nil, err
-	}
-	if err := body.Close(); err != nil {
-		return nil, err
-	}
-	if p.n != h.Size {
-		panic(fmt.Sprintf("parcel: the payload has %d bytes, %d were computed", p.n, h.Size))
-	}
-	h.Payload = study.Hash(p.sum.Sum(nil))
 	h.Signature = study.Sign(key, study.SignParcel, h.signedPart())
-	if _, err := w.Seek(start, io.SeekStart); err != nil {
+	if err := f.Line(h.Line()); err != nil {
 		return nil, err
 	}
-	if _, err := w.Write(h.Line()); err != nil {
-		return nil, err
-	}
-	_, err = w.Seek(h.Size, io.SeekCurrent)
-	return &h, err
+	return &h, nil
 }
 
 func writeItems(w io.Writer, line []byte, items []Source) error {
@@ -133,38 +108,3 @@ func writeItem(w io.Writer, s Source, buf []byte) error {
 // copyBytes is the size of copy buffers; age takes new memory for a chunk of 64 KiB at
 // every read, however long.
 const copyBytes = 1 << 20
-
-// sealedBytes is the size of an age payload after its header and nonce: chunks of
-// 64 KiB, each with a tag of 16 bytes, one at least.
-func sealedBytes(plain int64) int64 {
-	const chunk, tag = 64 << 10, 16
-	return plain + tag*max(1, (plain+chunk-1)/chunk)
-}
-
-// payload counts and hashes what is written. It holds the first bytes back until the
-// line's length is known.
-type payload struct {
-	w    io.Writer
-	held bytes.Buffer
-	sum  hash.Hash
-	n    int64
-}
-
-func (p *payload) Write(b []byte) (int, error) {
-	if p.w == nil {
-		return p.held.Write(b)
-	}
-	n, err := p.w.Write(b)
-	p.sum.Write(b[:n])
-	p.n += int64(n)
-	return n, err
-}
-
-func (p *payload) release(w io.Writer) error {
-	p.w = w
-	_, err := p.Write(p.held.Bytes())
-	return err
-}
-
-// Close does nothing: what is under it stays the caller's.
-func (p *payload) Close() error { return nil }
