@@ -64,15 +64,11 @@ func (p *program) turnAwayCommand() *cobra.Command {
 // decide says yes or no to one party that asks, or to all of them; without a name it
 // lists them.
 func (p *program) decide(ctx context.Context, prefix, who string, all bool, done string, do func(*server.Server, context.Context, study.Hash, study.Hash) error) error {
-	_, id, _, st, err := p.open()
+	id, st, s, err := p.openStudy(ctx, prefix)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	s, err := pick(ctx, st, prefix)
-	if err != nil {
-		return err
-	}
 	invites, err := st.Invites(ctx, s.Hash)
 	if err != nil {
 		return err
@@ -84,8 +80,7 @@ func (p *program) decide(ctx context.Context, prefix, who string, all bool, done
 			continue
 		}
 		asking++
-		fingerprint := v.Statement.Fingerprint().String()
-		if all || v.UsedBy == who || len(who) >= 12 && strings.HasPrefix(fingerprint, who) {
+		if all || meant(who, v.UsedBy, v.Statement.Fingerprint()) {
 			chosen = append(chosen, v)
 		}
 		if who == "" && !all {

@@ -45,15 +45,11 @@ auditor runs concordd replay. That there was an export stands in the audit log.`
 }
 
 func (p *program) export(ctx context.Context, prefix, to, path string, force bool) error {
-	_, id, _, st, err := p.open()
+	id, st, s, err := p.openStudy(ctx, prefix)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	s, err := pick(ctx, st, prefix)
-	if err != nil {
-		return err
-	}
 	c, err := study.DecodeContract(s.Contract)
 	if err != nil {
 		return err

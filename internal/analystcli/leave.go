@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -84,15 +83,11 @@ statement of what was deleted and what remains, for the party.`,
 // member finds a party that takes part, or did, by its name or the first digits of its
 // fingerprint.
 func (p *program) member(ctx context.Context, prefix, who string, do func(*server.Server, store.Study, *study.Statement) error) error {
-	_, id, _, st, err := p.open()
+	id, st, s, err := p.openStudy(ctx, prefix)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	s, err := pick(ctx, st, prefix)
-	if err != nil {
-		return err
-	}
 	in, err := st.Members(ctx, s.Hash)
 	if err != nil {
 		return err
@@ -102,7 +97,7 @@ func (p *program) member(ctx context.Context, prefix, who string, do func(*serve
 		return err
 	}
 	for _, m := range append(in, left...) {
-		if m.Name == who || len(who) >= 12 && strings.HasPrefix(m.Fingerprint().String(), who) {
+		if meant(who, m.Name, m.Fingerprint()) {
 			return do(server.New(id, st, slog.New(slog.DiscardHandler)), s, m)
 		}
 	}

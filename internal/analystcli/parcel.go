@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -62,22 +61,15 @@ const longRead = 64 << 20
 
 // takeOne takes one parcel and says what came of it.
 func (p *program) takeOne(ctx context.Context, srv *server.Server, path string) error {
-	f, err := os.Open(path)
+	f, size, err := parcel.OpenFile(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
+	if size > longRead {
+		fmt.Fprintf(p.err, "concordd: reading %s, %d MB\n", path, size>>20)
 	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no file", path)
-	}
-	if info.Size() > longRead {
-		fmt.Fprintf(p.err, "concordd: reading %s, %d MB\n", path, info.Size()>>20)
-	}
-	t, err := srv.TakeParcel(ctx, f, info.Size())
+	t, err := srv.TakeParcel(ctx, f, size)
 	if err != nil {
 		return told(path, err)
 	}
@@ -165,7 +157,7 @@ func (p *program) give(ctx context.Context, prefix, to, out string) error {
 			switch {
 			case to == "":
 				path = filepath.Join(out, parcelName(s.Hash, site))
-			case to != site.Name && (len(to) < 12 || !strings.HasPrefix(fingerprint.String(), to)):
+			case !meant(to, site.Name, fingerprint):
 				continue
 			}
 			found++
@@ -236,20 +228,14 @@ func (p *program) giveOne(ctx context.Context, srv *server.Server, hash, site st
 
 // mayReplace lets a parcel take the place of a parcel only.
 func mayReplace(path string) error {
-	f, err := os.Open(path)
+	ours, err := parcel.IsFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	begin := make([]byte, 64)
-	n, err := io.ReadFull(f, begin)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) || !parcel.IsParcel(begin[:n]) {
+	if err == nil && !ours {
 		return cli.WithHint(fmt.Errorf("%s is there already and is no parcel; it was not replaced", path), "name another file with --out")
 	}
-	return nil
+	return err
 }
 
 // atWork runs f with a server on the folder, beside concordd serve or without it.

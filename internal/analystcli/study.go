@@ -28,15 +28,11 @@ func (p *program) studyCommand() *cobra.Command {
 			Short: "Print a contract as it is stored",
 			Args:  cobra.MaximumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				_, _, _, st, err := p.open()
+				_, st, s, err := p.openStudy(cmd.Context(), strings.Join(args, ""))
 				if err != nil {
 					return err
 				}
 				defer st.Close()
-				s, err := pick(cmd.Context(), st, strings.Join(args, ""))
-				if err != nil {
-					return err
-				}
 				_, err = p.out.Write(s.Contract)
 				return err
 			},
@@ -47,15 +43,11 @@ func (p *program) studyCommand() *cobra.Command {
 		Short: "Forget a study that no party has joined, and its invites",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, _, _, st, err := p.open()
+			_, st, s, err := p.openStudy(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			defer st.Close()
-			s, err := pick(cmd.Context(), st, args[0])
-			if err != nil {
-				return err
-			}
 			if err := st.DropStudy(cmd.Context(), s.Hash); err != nil {
 				return err
 			}
@@ -96,6 +88,26 @@ func (p *program) createStudy(ctx context.Context, path string) error {
 	fmt.Fprintf(p.out, "%s\nstudy %s\n", study.Describe(c), hash)
 	fmt.Fprintf(p.out, "next: concordd invite --for NAME, once for each of the %d parties; then concordd serve\n", c.Parties)
 	return nil
+}
+
+// openStudy opens the folder and finds a study in it, as pick does.
+func (p *program) openStudy(ctx context.Context, prefix string) (*study.Identity, *store.Store, store.Study, error) {
+	_, id, _, st, err := p.open()
+	if err != nil {
+		return nil, nil, store.Study{}, err
+	}
+	s, err := pick(ctx, st, prefix)
+	if err != nil {
+		st.Close()
+		return nil, nil, store.Study{}, err
+	}
+	return id, st, s, nil
+}
+
+// meant reports whether who is a participant's name, or at least 12 first digits of its
+// fingerprint.
+func meant(who, name string, fingerprint study.Hash) bool {
+	return who == name || len(who) >= 12 && strings.HasPrefix(fingerprint.String(), who)
 }
 
 // pick finds a study by the first digits of its hash; none are needed when

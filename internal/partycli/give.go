@@ -3,7 +3,6 @@ package partycli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -302,18 +301,12 @@ func (p *program) checkTarget(path string) error {
 	if inside {
 		return cli.Usagef("%s lies in this site's own folder; name a file elsewhere", path)
 	}
-	f, err := os.Open(path)
+	ours, err := parcel.IsFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	begin := make([]byte, 64)
-	n, err := io.ReadFull(f, begin)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) || !parcel.IsParcel(begin[:n]) {
+	if err == nil && !ours {
 		return cli.WithHint(fmt.Errorf("%s is there already and is no parcel; it was not replaced", filepath.Base(path)), "name another file")
 	}
-	return nil
+	return err
 }

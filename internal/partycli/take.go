@@ -57,19 +57,12 @@ func (p *program) take(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(path)
+	f, size, err := parcel.OpenFile(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no file", path)
-	}
-	c, err := openParcel(f, info.Size(), s, joining, id)
+	c, err := openParcel(f, size, s, joining, id)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
