@@ -1,5 +1,7 @@
 package dataset
 
+import "strings"
+
 // sets are the published sets of the experiments. SHA-256 hashes are of the
 // content, unpacked.
 var sets = []published{
@@ -37,11 +39,11 @@ var sets = []published{
 		},
 		load: loadHospital,
 	},
-	survivalInfo("colon", 888, 13, colon, "59ab04c250962e49b90ad2fc69db66fd5f472e4530f3b91b5201eaa85eba3750", 75916),
-	survivalInfo("kidney", 76, 6, kidney, "4473e9ef4589bda73efd0242eb85130d8909488b6927bf5ab993f3ddc79f3d8d", 1632),
-	survivalInfo("lung", 167, 7, lung, "0ba68e67a6c21b57351e7dac4eecf70fd6d4c2bf28a740448f7f1971b7c44340", 6439),
-	survivalInfo("pbc", 276, 17, pbc, "2b5974d803440b977dd8d04467ee45f939f3d7295a79252fd19f815b35aeca08", 30822),
-	survivalInfo("veteran", 137, 4, veteran, "9e6688021b6ac7c399b078bd0a8e949d958f4fd70a5b9febe9ecbd4de1bdefa6", 3624),
+	survivalInfo("colon", colon.file, colon.load, 888, 13, "59ab04c250962e49b90ad2fc69db66fd5f472e4530f3b91b5201eaa85eba3750", 75916),
+	survivalInfo("kidney", kidney.file, kidney.load, 76, 6, "4473e9ef4589bda73efd0242eb85130d8909488b6927bf5ab993f3ddc79f3d8d", 1632),
+	survivalInfo("lung", lung.file, lung.load, 167, 7, "0ba68e67a6c21b57351e7dac4eecf70fd6d4c2bf28a740448f7f1971b7c44340", 6439),
+	survivalInfo("pbc", pbc.file, pbc.load, 276, 17, "2b5974d803440b977dd8d04467ee45f939f3d7295a79252fd19f815b35aeca08", 30822),
+	survivalInfo("veteran", veteran.file, veteran.load, 137, 4, "9e6688021b6ac7c399b078bd0a8e949d958f4fd70a5b9febe9ecbd4de1bdefa6", 3624),
 	{
 		Info: Info{
 			Name: "mnist", Rows: 70000, Cols: 784,
@@ -117,10 +119,7 @@ var sets = []published{
 	{
 		Info: Info{
 			Name: "adult", Rows: 48842, Cols: 100,
-			Files: []File{
-				{Path: "adult/adult_train.csv.gz", SHA256: "915dbf2c5a832440a50df9aebdda0c7e1a2267215504961e9c7775157c69c00f", Size: 3391940},
-				{Path: "adult/adult_test.csv.gz", SHA256: "c4dd4eeb0bd8c350694153d19e40c3e858bf0c187c2bc321b93e3577e8a4a828", Size: 1695590},
-			},
+			Files:   adultFiles,
 			Source:  "UCI's Adult (adult.data and adult.test) with a header, empty cells for ?, income as label 1 or 0",
 			Licence: "CC BY 4.0 (UCI)",
 		},
@@ -130,12 +129,12 @@ var sets = []published{
 		Info: Info{
 			Name: "eicu", Rows: 1765, Cols: 25,
 			Files: []File{
-				{Path: "eicu_demo/eicu_demo_mortality.csv.gz", SHA256: "374aa6806b088022e3354a2155acf4354e558a83d1423897a0a6a7a494c1025e", Size: 453563},
+				eicuStays,
 				{Path: "eicu_demo/raw_patient.csv.gz", SHA256: "a5893f433f142533e0c88a2bd29c2470e9c4956502eeca993d2db2b2f7993b38", Size: 598012},
 			},
 			Source:  "PhysioNet's eicu-crd-demo 2.0: the table patient, and the first stay of each person joined with APACHE's variables",
 			Licence: "ODbL 1.0",
-			StandIn: "the open demonstration part (1765 stays), in the place of the whole eICU-CRD, which is under a data use agreement",
+			StandIn: eicuStandIn,
 		},
 		load: loadEICU,
 	},
@@ -160,43 +159,18 @@ var sets = []published{
 	{
 		Info: Info{
 			Name: "adult-levels", Rows: 48842, Cols: 108,
-			Files: []File{
-				{Path: "adult/adult_train.csv.gz", SHA256: "915dbf2c5a832440a50df9aebdda0c7e1a2267215504961e9c7775157c69c00f", Size: 3391940},
-				{Path: "adult/adult_test.csv.gz", SHA256: "c4dd4eeb0bd8c350694153d19e40c3e858bf0c187c2bc321b93e3577e8a4a828", Size: 1695590},
-			},
+			Files:   adultFiles,
 			Source:  "UCI's Adult as for adult",
 			Licence: "CC BY 4.0 (UCI)",
 		},
 		load: loadAdultLevels,
 	},
-	{
-		Info: Info{
-			Name: "eicu-region", Rows: 1592, Cols: 33,
-			Files: []File{
-				{Path: "eicu_demo/eicu_demo_mortality.csv.gz", SHA256: "374aa6806b088022e3354a2155acf4354e558a83d1423897a0a6a7a494c1025e", Size: 453563},
-			},
-			Source:  "PhysioNet's eicu-crd-demo 2.0: the first stay of each person joined with APACHE's variables",
-			Licence: "ODbL 1.0",
-			StandIn: "the open demonstration part (1765 stays), in the place of the whole eICU-CRD, which is under a data use agreement",
-		},
-		load: loadEICUDeaths("region", "the hospitals' regions of the United States"),
-	},
-	{
-		Info: Info{
-			Name: "eicu-size", Rows: 1496, Cols: 33,
-			Files: []File{
-				{Path: "eicu_demo/eicu_demo_mortality.csv.gz", SHA256: "374aa6806b088022e3354a2155acf4354e558a83d1423897a0a6a7a494c1025e", Size: 453563},
-			},
-			Source:  "PhysioNet's eicu-crd-demo 2.0: the first stay of each person joined with APACHE's variables",
-			Licence: "ODbL 1.0",
-			StandIn: "the open demonstration part (1765 stays), in the place of the whole eICU-CRD, which is under a data use agreement",
-		},
-		load: loadEICUDeaths("numbedscategory", "sizes of the hospitals, by their beds"),
-	},
-	horizonInfo("colon-death", colonDeath, 915, 13, "59ab04c250962e49b90ad2fc69db66fd5f472e4530f3b91b5201eaa85eba3750", 75916),
-	horizonInfo("lung-death", lungDeath, 185, 7, "0ba68e67a6c21b57351e7dac4eecf70fd6d4c2bf28a740448f7f1971b7c44340", 6439),
-	horizonInfo("pbc-death", pbcDeath, 394, 18, "2b5974d803440b977dd8d04467ee45f939f3d7295a79252fd19f815b35aeca08", 30822),
-	horizonInfo("veteran-death", veteranDeath, 134, 9, "9e6688021b6ac7c399b078bd0a8e949d958f4fd70a5b9febe9ecbd4de1bdefa6", 3624),
+	eicuDeaths("eicu-region", 1592, "region", "the hospitals' regions of the United States"),
+	eicuDeaths("eicu-size", 1496, "numbedscategory", "sizes of the hospitals, by their beds"),
+	survivalInfo("colon-death", colonDeath.file, colonDeath.load, 915, 13, "59ab04c250962e49b90ad2fc69db66fd5f472e4530f3b91b5201eaa85eba3750", 75916),
+	survivalInfo("lung-death", lungDeath.file, lungDeath.load, 185, 7, "0ba68e67a6c21b57351e7dac4eecf70fd6d4c2bf28a740448f7f1971b7c44340", 6439),
+	survivalInfo("pbc-death", pbcDeath.file, pbcDeath.load, 394, 18, "2b5974d803440b977dd8d04467ee45f939f3d7295a79252fd19f815b35aeca08", 30822),
+	survivalInfo("veteran-death", veteranDeath.file, veteranDeath.load, 134, 9, "9e6688021b6ac7c399b078bd0a8e949d958f4fd70a5b9febe9ecbd4de1bdefa6", 3624),
 }
 
 func molecules(name, folder string, rows int, sha256 string, size int64, source, licence string) published {
@@ -211,29 +185,43 @@ func molecules(name, folder string, rows int, sha256 string, size int64, source,
 	}
 }
 
-func survivalInfo(name string, rows, cols int, set survivalSet, sha256 string, size int64) published {
+// survivalInfo is of a file of R's package survival.
+func survivalInfo(name, file string, load func(dir string) (*Data, error), rows, cols int, sha256 string, size int64) published {
 	return published{
 		Info: Info{
 			Name: name, Rows: rows, Cols: cols,
-			Files:   []File{{Path: "survival/" + set.file, SHA256: sha256, Size: size}},
-			Source:  set.file[:len(set.file)-len(".csv")] + " in R's package survival 3.5-3, with empty cells for NA",
+			Files:   []File{{Path: "survival/" + file, SHA256: sha256, Size: size}},
+			Source:  strings.TrimSuffix(file, ".csv") + " in R's package survival 3.5-3, with empty cells for NA",
 			Licence: "LGPL 2 or later",
 		},
-		load: set.load,
+		load: load,
 	}
 }
 
-func horizonInfo(name string, set horizonSet, rows, cols int, sha256 string, size int64) published {
+// eicuDeaths is the stays of eICU that are scored, grouped by a column of their hospitals.
+func eicuDeaths(name string, rows int, by, whose string) published {
 	return published{
 		Info: Info{
-			Name: name, Rows: rows, Cols: cols,
-			Files:   []File{{Path: "survival/" + set.file, SHA256: sha256, Size: size}},
-			Source:  set.file[:len(set.file)-len(".csv")] + " in R's package survival 3.5-3, with empty cells for NA",
-			Licence: "LGPL 2 or later",
+			Name: name, Rows: rows, Cols: 33,
+			Files:   []File{eicuStays},
+			Source:  "PhysioNet's eicu-crd-demo 2.0: the first stay of each person joined with APACHE's variables",
+			Licence: "ODbL 1.0",
+			StandIn: eicuStandIn,
 		},
-		load: set.load,
+		load: loadEICUDeaths(by, whose),
 	}
 }
+
+// Files that several sets are made of.
+var (
+	adultFiles = []File{
+		{Path: "adult/adult_train.csv.gz", SHA256: "915dbf2c5a832440a50df9aebdda0c7e1a2267215504961e9c7775157c69c00f", Size: 3391940},
+		{Path: "adult/adult_test.csv.gz", SHA256: "c4dd4eeb0bd8c350694153d19e40c3e858bf0c187c2bc321b93e3577e8a4a828", Size: 1695590},
+	}
+	eicuStays = File{Path: "eicu_demo/eicu_demo_mortality.csv.gz", SHA256: "374aa6806b088022e3354a2155acf4354e558a83d1423897a0a6a7a494c1025e", Size: 453563}
+)
+
+const eicuStandIn = "the open demonstration part (1765 stays), in the place of the whole eICU-CRD, which is under a data use agreement"
 
 // mnistFile has two homes that serve the canonical content.
 func mnistFile(name, sha256 string, size int64) File {

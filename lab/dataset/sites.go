@@ -173,28 +173,5 @@ var (
 //
 //	m = 6 + 9 + 16 + 7 + 15 + 6 + 5 + 2 + 42 = 108
 func loadAdultLevels(dir string) (*Data, error) {
-	f, err := table(dir, "adult/adult_train.csv.gz")
-	if err != nil {
-		return nil, err
-	}
-	test, err := table(dir, "adult/adult_test.csv.gz")
-	if err != nil {
-		return nil, err
-	}
-	train := f.n
-	if err := f.append(test); err != nil {
-		return nil, err
-	}
-	c := &coding{frame: f}
-	c.numbers("age", "fnlwgt", "education_num", "capital_gain", "capital_loss", "hours_per_week")
-	c.contractLevels("workclass", "education", "marital_status", "occupation", "relationship", "race", "sex", "native_country")
-	d, err := c.data(nil, c.label("label"), 1, "A category has a column for each level, and one for missing cells (workclass, occupation, native_country).")
-	if err != nil {
-		return nil, err
-	}
-	d.Test = make([]int, 0, f.n-train)
-	for i := train; i < f.n; i++ {
-		d.Test = append(d.Test, i)
-	}
-	return d, nil
+	return adult(dir, (*coding).contractLevels, "A category has a column for each level, and one for missing cells (workclass, occupation, native_country).")
 }

@@ -73,11 +73,25 @@ func loadMice(dir string) (*Data, error) {
 //
 //	m = 6 + 8 + 15 + 6 + 14 + 5 + 4 + 1 + 41 = 100
 func loadAdult(dir string) (*Data, error) {
-	f, err := table(dir, "adult/adult_train.csv.gz")
+	return adult(dir, func(c *coding, names ...string) {
+		for _, name := range names {
+			if col := c.want(name); col != nil && col.firstMissing > 0 {
+				c.levels(0, name)
+			} else {
+				c.levels(1, name)
+			}
+		}
+	}, "Categories are one-hot; where cells are missing (workclass, occupation, native_country) missing is the level without a column, elsewhere the first.")
+}
+
+// adult reads the training rows and below them the test rows, whose categories levels
+// codes.
+func adult(dir string, levels func(c *coding, names ...string), note string) (*Data, error) {
+	f, err := table(dir, adultFiles[0].Path)
 	if err != nil {
 		return nil, err
 	}
-	test, err := table(dir, "adult/adult_test.csv.gz")
+	test, err := table(dir, adultFiles[1].Path)
 	if err != nil {
 		return nil, err
 	}
@@ -87,15 +101,8 @@ func loadAdult(dir string) (*Data, error) {
 	}
 	c := &coding{frame: f}
 	c.numbers("age", "fnlwgt", "education_num", "capital_gain", "capital_loss", "hours_per_week")
-	for _, name := range []string{"workclass", "education", "marital_status", "occupation", "relationship", "race", "sex", "native_country"} {
-		if col := c.want(name); col != nil && col.firstMissing > 0 {
-			c.levels(0, name)
-		} else {
-			c.levels(1, name)
-		}
-	}
-	d, err := c.data(nil, c.label("label"), 1,
-		"Categories are one-hot; where cells are missing (workclass, occupation, native_country) missing is the level without a column, elsewhere the first.")
+	levels(c, "workclass", "education", "marital_status", "occupation", "relationship", "race", "sex", "native_country")
+	d, err := c.data(nil, c.label("label"), 1, note)
 	if err != nil {
 		return nil, err
 	}
