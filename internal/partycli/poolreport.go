@@ -119,16 +119,7 @@ func (r poolReport) write(dir string) error {
 // poolReportOf is what was found for the message of a name. Whoever calls it has called
 // checkPrepared.
 func (v *visit) poolReportOf(name string) (poolReport, error) {
-	var r poolReport
-	path := v.site.Stays(name, reportFile)
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return r, err
-	}
-	if err := json.Unmarshal(b, &r); err != nil {
-		return r, fmt.Errorf("%s: %w", path, err)
-	}
-	return r, nil
+	return readReport[poolReport](v, name)
 }
 
 // stillPools is what must hold when a ready message is approved or sealed: prepare made

@@ -144,8 +144,12 @@ func (v *visit) checkPrepared(kind string, m *bundle.Manifest) error {
 
 // report is what prepare found. Whoever calls it has called checkPrepared.
 func (v *visit) report(kind string) (party.Report, error) {
-	var r party.Report
-	path := v.site.Stays(kind, reportFile)
+	return readReport[party.Report](v, kind)
+}
+
+// readReport reads what was found when the message of a name was prepared.
+func readReport[T any](v *visit, name string) (r T, err error) {
+	path := v.site.Stays(name, reportFile)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return r, err
