@@ -31,7 +31,7 @@ func Warnings(c *study.Contract, stage study.Stage, rows int, levels [][]int) []
 		}
 	case study.StageMoments:
 		if rows < m {
-			out = append(out, fmt.Sprintf("%d rows have second moments of %d columns: to all other parties together these show the span of the very rows, in which they can look for a person whose values they know. A sketch (pooling: sketch) shows less, and more rows than columns hide it", rows, m))
+			out = append(out, fmt.Sprintf("%d rows have second moments of %d columns: all other parties together can tell from these whether a person whose values they know is among the rows. A sketch (pooling: sketch) shows less, and more rows than columns hide it", rows, m))
 		}
 	}
 	return out

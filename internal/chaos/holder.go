@@ -29,7 +29,7 @@ func (q *holder) take(ctx context.Context, invite string) error {
 		{"approve", "--policy", q.play.input("policy.yaml")},
 		{"send"},
 		{"receive"},
-		{"close"},
+		{"close", "--yes"},
 		{"predict", q.play.input(dataFile(len(names)))},
 		{"status"},
 	} {

@@ -27,7 +27,7 @@ type Page struct {
 	Written time.Time
 	// Report must be set.
 	Report *profile.Report
-	// Directions say how many directions keep how much of the rows' variation, a line
+	// Directions say how wide a basis keeps how much of the rows' variation, a line
 	// each; nil where that is not known.
 	Directions []string
 }

@@ -283,7 +283,7 @@ func (d *demo) visits(ctx context.Context, invites []string) error {
 	if err := d.untilDone(ctx, "receive"); err != nil {
 		return err
 	}
-	if err := d.everyParty(ctx, func(int) []string { return []string{"close"} }); err != nil {
+	if err := d.everyParty(ctx, func(int) []string { return []string{"close", "--yes"} }); err != nil {
 		return err
 	}
 	return d.everyParty(ctx, func(i int) []string {

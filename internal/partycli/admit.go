@@ -314,31 +314,47 @@ func (v *visit) admittedPieces() ([]secret.Matrix, error) {
 
 // closeCommand ends the study at this site.
 func (p *program) closeCommand() *cobra.Command {
-	return &cobra.Command{
+	var yes bool
+	cmd := &cobra.Command{
 		Use:   "close",
 		Short: "End the study at this site: forget the anchor",
 		Long: `Deletes the anchor's seed and all that it was made of: together with the analyst
 it undoes every party's projection. The model stays. Afterwards this site can admit
 nobody, and under nri take part in no new round, after another party's withdrawal for
-example.`,
+example. It cannot be undone, so a yes is asked for.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			v, unlock, err := p.changeConfirmed()
-			if err != nil {
-				return err
-			}
-			defer unlock()
-			if !v.site.HasModel() {
-				return cli.WithHint(errors.New("this site has no model yet; without the anchor it could not finish"), "run concord status to see whose turn it is, or concord withdraw to leave")
-			}
-			if err := v.noteClosed(); err != nil {
-				return err
-			}
-			if err := v.site.Close(); err != nil {
-				return err
-			}
-			p.printf("the anchor is deleted here; the model stays\n")
-			return nil
-		},
+		RunE: func(*cobra.Command, []string) error { return p.close(yes) },
 	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+func (p *program) close(yes bool) error {
+	v, unlock, err := p.changeConfirmed()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if !v.site.HasModel() {
+		return cli.WithHint(errors.New("this site has no model yet; without the anchor it could not finish"), "run concord status to see whose turn it is, or concord withdraw to leave")
+	}
+	if !yes && !v.site.Closed() {
+		p.printf("%s\n", wrapped("deletes what the parties agreed in secret; the model stays. Afterwards this site can admit nobody, and where answers are of one's own model (nri) take part in no new round. It cannot be undone", 0, 100))
+		p.printf("type yes to close %q: ", v.contract.Name)
+		answer, err := p.in.ReadString('\n')
+		if err != nil {
+			p.printf("\n")
+		}
+		if strings.ToLower(strings.TrimSpace(answer)) != "yes" {
+			return cli.WithHint(errors.New("not closed; nothing was deleted"), "run the command again and type yes, or give --yes")
+		}
+	}
+	if err := v.noteClosed(); err != nil {
+		return err
+	}
+	if err := v.site.Close(); err != nil {
+		return err
+	}
+	p.printf("the anchor is deleted here; the model stays\n")
+	return nil
 }

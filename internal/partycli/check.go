@@ -328,7 +328,7 @@ func (s *sample) add(r *table.Row) {
 	s.rows = append(s.rows, append([]float64(nil), r.X...))
 }
 
-// directions say how many directions keep how much of the rows' variation.
+// directions say how wide a basis keeps how much of the rows' variation.
 func (s *sample) directions(prep *study.Preparation) []string {
 	if prep == nil || len(s.rows) < 2 {
 		return nil
@@ -350,7 +350,7 @@ func (s *sample) directions(prep *study.Preparation) []string {
 		return nil
 	}
 	for k, l := range dims {
-		out = append(out, fmt.Sprintf("%d of %d directions keep less than %.0f %% of the rows' variation%s", l, m, 100*party.Shares[k], about))
+		out = append(out, fmt.Sprintf("a basis of %d (dim: %d, of %d columns) keeps less than %.0f %% of how the rows differ%s", l, l, m, 100*party.Shares[k], about))
 	}
 	return out
 }

@@ -161,6 +161,7 @@ func (p *program) join(ctx context.Context, line, name, approver, trusted string
 	p.printf("%s\n\n", study.Describe(contract))
 	if asks {
 		p.printf("asked to join as %q, fingerprint %s; no data has left\n", name, id.Statement.Fingerprint().Short())
+		p.printf("next: concord status, which says when everybody is let in; then concord roster\n")
 		return &cli.Waiting{For: "the analyst to admit this site"}
 	}
 	p.printf("joined as %q, fingerprint %s\n", name, id.Statement.Fingerprint().Short())

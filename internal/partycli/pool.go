@@ -24,8 +24,10 @@ func (p *program) poolCommand() *cobra.Command {
 shares of levels, common directions. The parties add them up with masks on them, so
 that each learns the sums and nobody a site's own; the analyst learns neither. What
 leaves is prepared, reviewed and approved like a contribution, once for each stage
-that the contract has:
+that the contract has. Check the file first: what is summed cannot be taken back, and a
+wrong unit at one site spoils the figures of all.
 
+  concord check data.csv
   concord pool prepare data.csv
   concord pool review
   concord pool approve

@@ -193,7 +193,7 @@ func (p *program) printPool(v *visit, m *bundle.Manifest, r poolReport, all bool
 		"once all have sent theirs and most have revealed, nothing is taken back: a party that withdraws later stays in the sums.",
 	}
 	if stage.Kind != study.StageFigures {
-		said = append(said, "second moments say how columns go together in all rows, and in which directions they vary; of a site with few rows they say more than means do.")
+		said = append(said, "second moments say which columns rise and fall together in all rows; of a site with few rows they say more than means do.")
 	}
 	levels := make([][]int, len(r.Features))
 	for j, g := range r.Features {
@@ -237,9 +237,9 @@ func (v *visit) summedInWords(stage study.Stage) string {
 		}
 		return strings.Join(parts, "; ")
 	case study.StageMoments:
-		return fmt.Sprintf("the products of each pair of the %d prepared columns, summed over the rows: %d numbers, which give the directions in which the rows of all parties vary most", m, m*(m+1)/2)
+		return fmt.Sprintf("the products of each pair of the %d prepared columns, summed over the rows: %d numbers. From them follow the mixtures of columns by which all parties' rows differ most, which are the common basis", m, m*(m+1)/2)
 	}
-	return fmt.Sprintf("the products of the %d prepared columns with %d directions that all parties know, summed over the rows: %d numbers", m, v.whole.Pooling.Sketch, m*v.whole.Pooling.Sketch+1)
+	return fmt.Sprintf("the products of the %d prepared columns with %d mixtures of them that all parties know, summed over the rows: %d numbers", m, v.whole.Pooling.Sketch, m*v.whole.Pooling.Sketch+1)
 }
 
 // listed names features, at most eight of them.
