@@ -15,7 +15,7 @@ var order = [][]string{
 	{"linalg"},
 	{"manifold"},
 	{"metric"},
-	{"internal/npy", "internal/lastline", "internal/idx", "internal/durable", "internal/ahead", "internal/powercut", "internal/proxytest", "lab/plots", "lab/page"},
+	{"internal/npy", "internal/lastline", "internal/idx", "internal/durable", "internal/ahead", "internal/powercut", "internal/proxytest", "internal/onnxruntimetest", "lab/plots", "lab/page"},
 	{"anchor", "basis", "lift"},
 	{"align"},
 	{"learn/internal/smo", "learn/internal/trees", "learn/internal/neural"},

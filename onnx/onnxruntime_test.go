@@ -3,89 +3,28 @@
 package onnx
 
 import (
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/internal/onnxruntimetest"
 	"concord/learn"
 )
 
-// runtimeResult is what score.mjs prints of one model.
-type runtimeResult struct {
-	Scores  []float64
-	Columns int
-	Label   []int
-}
-
-// inRuntime runs each model on its rows in ONNX Runtime for Node, which
-// install.sh of testdata/onnxruntime puts where CONCORD_ONNXRUNTIME says.
-func inRuntime(t *testing.T, models []*Graph, xs []*mat.Dense) (version string, results []runtimeResult) {
+// inRuntime runs each model on its rows in ONNX Runtime.
+func inRuntime(t *testing.T, models []*Graph, xs []*mat.Dense) (version string, results []onnxruntimetest.Result) {
 	t.Helper()
-	at := os.Getenv("CONCORD_ONNXRUNTIME")
-	if at == "" {
-		at = "../.cache/onnxruntime"
-	}
-	at, err := filepath.Abs(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	type job struct {
-		Model string `json:"model"`
-		Rows  int    `json:"rows"`
-		X     string `json:"x"`
-	}
-	dir := t.TempDir()
-	write := func(name string, data []byte) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	var jobs []job
+	var jobs []onnxruntimetest.Job
 	for i, g := range models {
-		name := fmt.Sprint(i)
-		n, m := xs[i].Dims()
-		var raw []byte
-		for r := range n {
-			for c := range m {
-				raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(xs[i].At(r, c))))
-			}
-		}
-		jobs = append(jobs, job{write(name+".onnx", g.Encode()), n, write(name+".f32", raw)})
+		jobs = append(jobs, onnxruntimetest.Job{Model: g.Encode(), X: xs[i]})
 	}
-	list, err := json.Marshal(jobs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("node", "testdata/onnxruntime/score.mjs", write("jobs.json", list))
-	cmd.Env = append(os.Environ(), "CONCORD_ONNXRUNTIME="+at)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("node: %v\n%s\nwas testdata/onnxruntime/install.sh run?", err, stderr.String())
-	}
-	var reply struct {
-		Version string
-		Results []runtimeResult
-	}
-	if err := json.Unmarshal(out, &reply); err != nil {
-		t.Fatal(err)
-	}
-	if len(reply.Results) != len(models) {
-		t.Fatalf("%d results for %d models", len(reply.Results), len(models))
-	}
-	return reply.Version, reply.Results
+	return onnxruntimetest.Run(t, jobs)
 }
 
 // compared is a graph with the rows it is tried on.

@@ -3,18 +3,18 @@
 package demo
 
 import (
-	"encoding/binary"
 	"encoding/csv"
-	"encoding/json"
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
+	"concord/internal/onnxruntimetest"
 	"concord/onnx"
 )
 
@@ -25,14 +25,6 @@ import (
 // other, and the scores to 1e-4. A tree may send a row that lies within rounding
 // of a threshold the other way; there 1 row in 100 may have other scores.
 func TestONNXRuntimeDemo(t *testing.T) {
-	at := os.Getenv("CONCORD_ONNXRUNTIME")
-	if at == "" {
-		at = "../../.cache/onnxruntime"
-	}
-	at, err := filepath.Abs(at)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, kind := range []string{"logistic", "ridge", "svm-linear", "mlp", "forest", "boosting"} {
 		t.Run(kind, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")
@@ -40,12 +32,7 @@ func TestONNXRuntimeDemo(t *testing.T) {
 			if err := Run(t.Context(), io.Discard, d.Options); err != nil {
 				t.Fatal(err)
 			}
-			type job struct {
-				Model string `json:"model"`
-				Rows  int    `json:"rows"`
-				X     string `json:"x"`
-			}
-			var jobs []job
+			var jobs []onnxruntimetest.Job
 			var graphs []*onnx.Graph
 			patients := records(t, filepath.Join(dir, "new-patients.csv"))
 			for i := range d.Parties {
@@ -58,44 +45,16 @@ func TestONNXRuntimeDemo(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var raw []byte
-				for _, record := range patients[1:] {
-					for _, feature := range g.Meta().Features {
-						v := parsed(t, record[slices.Index(patients[0], feature)])
-						raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(v)))
+				x := mat.NewDense(len(patients)-1, g.Inputs(), nil)
+				for row, record := range patients[1:] {
+					for j, feature := range g.Meta().Features {
+						x.Set(row, j, parsed(t, record[slices.Index(patients[0], feature)]))
 					}
 				}
-				x := filepath.Join(d.party(i), "x.f32")
-				if err := os.WriteFile(x, raw, 0o600); err != nil {
-					t.Fatal(err)
-				}
-				jobs, graphs = append(jobs, job{model, len(patients) - 1, x}), append(graphs, g)
+				jobs, graphs = append(jobs, onnxruntimetest.Job{Model: data, X: x}), append(graphs, g)
 			}
-			list, err := json.Marshal(jobs)
-			if err != nil {
-				t.Fatal(err)
-			}
-			path := filepath.Join(dir, "jobs.json")
-			if err := os.WriteFile(path, list, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			cmd := exec.Command("node", "../../onnx/testdata/onnxruntime/score.mjs", path)
-			cmd.Env = append(os.Environ(), "CONCORD_ONNXRUNTIME="+at)
-			cmd.Stderr = os.Stderr
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("node: %v; was onnx/testdata/onnxruntime/install.sh run?", err)
-			}
-			var reply struct {
-				Results []struct {
-					Scores []float64
-					Label  []int
-				}
-			}
-			if err := json.Unmarshal(out, &reply); err != nil {
-				t.Fatal(err)
-			}
-			for i, r := range reply.Results {
+			_, results := onnxruntimetest.Run(t, jobs)
+			for i, r := range results {
 				levels := graphs[i].Classes()
 				other := 0
 				for row, record := range records(t, filepath.Join(d.party(i), "predictions.csv"))[1:] {
@@ -117,9 +76,6 @@ func TestONNXRuntimeDemo(t *testing.T) {
 					t.Errorf("%s: %d of %d rows have other scores in ONNX Runtime", hospitals[i], other, len(r.Label))
 				}
 				t.Logf("%s: %d rows, other scores in %d", hospitals[i], len(r.Label), other)
-			}
-			if len(reply.Results) != d.Parties {
-				t.Errorf("%d results, want %d", len(reply.Results), d.Parties)
 			}
 		})
 	}
