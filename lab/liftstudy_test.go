@@ -8,13 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"concord/analyst"
-	"concord/anchor"
 	"concord/lab"
-	"concord/onnx"
 	"concord/party"
-	"concord/secret"
 	"concord/study"
+	"concord/table"
 )
 
 const ringsYAML = `
@@ -62,64 +59,27 @@ func TestLiftStudy(t *testing.T) {
 				t.Fatal(err)
 			}
 			rnd := rand.New(rand.NewPCG(7, 8))
-			seed, err := anchor.SeedFromBytes(secret.NewBytes(slices.Repeat([]byte{3}, anchor.SeedSize)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			agreed := party.Agreed{Seed: seed}
-			var made []*party.Contribution
-			var parts []analyst.Contribution
-			for i := range 3 {
-				p, err := party.Prepare(c, tableOf(t, c, rings(150, rnd)), party.EffectiveFloors(c, nil), agreed, rand.NewChaCha8([32]byte{byte(i + 1)}))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if r, l := p.A.Dims(); r != c.Anchor.Rows || l != c.Basis.Dim {
+			p := play(t, c, []*study.Contract{c, c, c}, func(*study.Contract) *table.Table { return tableOf(t, c, rings(150, rnd)) })
+			for _, made := range p.made {
+				if r, l := made.A.Dims(); r != c.Anchor.Rows || l != c.Basis.Dim {
 					t.Errorf("A is %d × %d", r, l)
 				}
-				made = append(made, p)
-				parts = append(parts, analyst.Contribution{Party: fmt.Sprint("P", i+1), X: p.X, A: p.A, Labels: p.Labels, Anchor: p.Anchor})
 			}
+			report := p.made[0].Report
 			// 30 columns leave of 3 features: colluders who know the lift have the rows.
-			if i := slices.IndexFunc(made[0].Report.Findings, func(f party.Finding) bool { return f.Name == "lift" }); tc.good != (i >= 0) {
+			if i := slices.IndexFunc(report.Findings, func(f party.Finding) bool { return f.Name == "lift" }); tc.good != (i >= 0) {
 				t.Errorf("the report speaks of a lift: %v", i >= 0)
 			} else if i >= 0 {
-				if !made[0].Report.Findings[i].Warn {
+				if !report.Findings[i].Warn {
 					t.Error("nobody is warned of 30 columns for 3 features")
 				}
-				if worst := made[0].Report.Reconstructed; len(worst) != 3 || worst[2].Ratio > 0.1 {
+				if worst := report.Reconstructed; len(worst) != 3 || worst[2].Ratio > 0.1 {
 					t.Errorf("colluders are said to know features to %+v of their deviation; they solve for them", worst)
 				}
 			}
-			g, err := analyst.Align(c, study.Hash{1}, parts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			trained, err := analyst.Train(t.Context(), c, study.Hash{1}, parts, g)
-			if err != nil {
-				t.Fatal(err)
-			}
-			h, err := onnx.FromModel(trained.Model)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var answers []analyst.Answers
-			if c.Protocol == "nri" {
-				if answers, err = analyst.Answer(c, trained.Model, parts, g); err != nil {
-					t.Fatal(err)
-				}
-			}
 			test := tableOf(t, c, rings(400, rnd))
-			for i := range parts {
-				var model *onnx.Graph
-				if c.Protocol == "nri" {
-					model, _, err = party.Learn(t.Context(), c, study.Hash{}, agreed, party.Answers(answers[i]))
-				} else {
-					model, err = party.Accept(c, study.Hash{}, agreed, made[i].Basis, g.G[i], h)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
+			for i := range p.parts {
+				model := p.model(t, i)
 				if model.Inputs() != 3 || tc.good && !slices.Contains(model.Operators(), "Cos") {
 					t.Errorf("the model takes %d inputs, with %v", model.Inputs(), model.Operators())
 				}

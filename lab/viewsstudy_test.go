@@ -11,11 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/analyst"
-	"concord/anchor"
 	"concord/lab"
-	"concord/onnx"
-	"concord/party"
-	"concord/secret"
 	"concord/study"
 	"concord/table"
 )
@@ -59,15 +55,6 @@ func rowsOf(c *study.Contract, n int, rnd *rand.Rand) string {
 	return b.String()
 }
 
-func tableOf(t *testing.T, c *study.Contract, text string) *table.Table {
-	t.Helper()
-	tab, err := table.ReadCSV(strings.NewReader(text), "rows.csv", c, table.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tab
-}
-
 // TestViewsStudy: four parties of two views from files to models, by every alignment that
 // takes them, under both protocols. Every party's graph takes the features of its own view
 // and ranks new rows far better than chance; under dc it is h(((x − c)/s) F G) exactly.
@@ -86,64 +73,29 @@ func TestViewsStudy(t *testing.T) {
 				t.Fatal(err)
 			}
 			rnd := rand.New(rand.NewPCG(5, 6))
-			seed, err := anchor.SeedFromBytes(secret.NewBytes(slices.Repeat([]byte{9}, anchor.SeedSize)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			agreed := party.Agreed{Seed: seed}
 			var views []*study.Contract
-			var made []*party.Contribution
-			var parts []analyst.Contribution
 			for i := range 4 {
 				v, err := c.Through(c.ViewNames()[i%2])
 				if err != nil {
 					t.Fatal(err)
 				}
-				p, err := party.Prepare(v, tableOf(t, v, rowsOf(v, 150, rnd)), party.EffectiveFloors(v, nil), agreed, rand.NewChaCha8([32]byte{byte(i + 1)}))
-				if err != nil {
-					t.Fatal(err)
+				views = append(views, v)
+			}
+			p := play(t, c, views, func(v *study.Contract) *table.Table { return tableOf(t, v, rowsOf(v, 150, rnd)) })
+			for i, v := range views {
+				if r := p.made[i].Report; r.Features != len(v.Features) || r.Dim != v.Basis.Dim {
+					t.Errorf("party %d: report of %d features, %d columns", i+1, r.Features, r.Dim)
 				}
-				if p.Report.Features != len(v.Features) || p.Report.Dim != v.Basis.Dim {
-					t.Errorf("party %d: report of %d features, %d columns", i+1, p.Report.Features, p.Report.Dim)
-				}
-				views, made = append(views, v), append(made, p)
-				parts = append(parts, analyst.Contribution{Party: fmt.Sprint("P", i+1), View: v.ViewOf(), X: p.X, A: p.A, Labels: p.Labels, Anchor: p.Anchor})
 			}
-			g, err := analyst.Align(c, study.Hash{1}, parts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			trained, err := analyst.Train(t.Context(), c, study.Hash{1}, parts, g)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if notes := strings.Join(trained.Outcome.Notes, "\n"); !strings.Contains(notes, `views "left" ("P1", "P3") and "right" ("P2", "P4"): of 2 directions`) &&
+			if notes := strings.Join(p.trained.Outcome.Notes, "\n"); !strings.Contains(notes, `views "left" ("P1", "P3") and "right" ("P2", "P4"): of 2 directions`) &&
 				!strings.Contains(notes, `views "left" ("P1", "P3") and "right" ("P2", "P4"): of 3 directions`) {
 				t.Errorf("nothing is said of how the views are related:\n%s", notes)
 			}
-			h, err := onnx.FromModel(trained.Model)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var answers []analyst.Answers
-			if c.Protocol == "nri" {
-				if answers, err = analyst.Answer(c, trained.Model, parts, g); err != nil {
-					t.Fatal(err)
-				}
-			}
 			for i, v := range views {
-				if r, d := g.G[i].Dims(); r != v.Basis.Dim || d != c.D() {
+				if r, d := p.changes.G[i].Dims(); r != v.Basis.Dim || d != c.D() {
 					t.Errorf("G of party %d is %d × %d, want %d × %d", i+1, r, d, v.Basis.Dim, c.D())
 				}
-				var model *onnx.Graph
-				if c.Protocol == "nri" {
-					model, _, err = party.Learn(t.Context(), v, study.Hash{}, agreed, party.Answers(answers[i]))
-				} else {
-					model, err = party.Accept(v, study.Hash{}, agreed, made[i].Basis, g.G[i], h)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				model := p.model(t, i)
 				if got := model.Meta().Features; !slices.Equal(got, v.FeatureNames()) {
 					t.Errorf("party %d: the model takes %v", i+1, got)
 				}
@@ -161,8 +113,8 @@ func TestViewsStudy(t *testing.T) {
 					continue
 				}
 				var z mat.Dense
-				z.Mul(made[i].Basis.Project(test.Standardised()), g.G[i])
-				want, err := trained.Model.Scores(&z)
+				z.Mul(p.made[i].Basis.Project(test.Standardised()), p.changes.G[i])
+				want, err := p.trained.Model.Scores(&z)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -170,7 +122,7 @@ func TestViewsStudy(t *testing.T) {
 					t.Errorf("party %d: the graph's scores are %.1e off those of the definition", i+1, same)
 				}
 			}
-			late(t, c, parts, g.G)
+			late(t, c, p.parts, p.changes.G)
 		})
 	}
 }

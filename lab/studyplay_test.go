@@ -1,0 +1,91 @@
+package lab_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"concord/align"
+	"concord/analyst"
+	"concord/anchor"
+	"concord/onnx"
+	"concord/party"
+	"concord/secret"
+	"concord/study"
+	"concord/table"
+)
+
+// played is a study that was played from the parties' tables to what the analyst sends
+// back, with what each step made.
+type played struct {
+	contract *study.Contract
+	views    []*study.Contract // what each party sees of the contract
+	agreed   party.Agreed
+	made     []*party.Contribution
+	parts    []analyst.Contribution
+	changes  *align.Result
+	trained  *analyst.Trained
+	graph    *onnx.Graph
+	answers  []analyst.Answers // under nri
+}
+
+// play plays a study of the parties that see these views; rows gives each its table.
+func play(t *testing.T, c *study.Contract, views []*study.Contract, rows func(*study.Contract) *table.Table) *played {
+	t.Helper()
+	seed, err := anchor.SeedFromBytes(secret.NewBytes(slices.Repeat([]byte{9}, anchor.SeedSize)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &played{contract: c, views: views, agreed: party.Agreed{Seed: seed}}
+	for i, v := range views {
+		made, err := party.Prepare(v, rows(v), party.EffectiveFloors(v, nil), p.agreed, rand.NewChaCha8([32]byte{byte(i + 1)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.made = append(p.made, made)
+		p.parts = append(p.parts, analyst.Contribution{Party: fmt.Sprint("P", i+1), View: v.ViewOf(), X: made.X, A: made.A, Labels: made.Labels, Anchor: made.Anchor})
+	}
+	if p.changes, err = analyst.Align(c, study.Hash{1}, p.parts); err != nil {
+		t.Fatal(err)
+	}
+	if p.trained, err = analyst.Train(t.Context(), c, study.Hash{1}, p.parts, p.changes); err != nil {
+		t.Fatal(err)
+	}
+	if p.graph, err = onnx.FromModel(p.trained.Model); err != nil {
+		t.Fatal(err)
+	}
+	if c.Protocol == "nri" {
+		if p.answers, err = analyst.Answer(c, p.trained.Model, p.parts, p.changes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// model is what the i-th party makes of what came back.
+func (p *played) model(t *testing.T, i int) *onnx.Graph {
+	t.Helper()
+	var model *onnx.Graph
+	var err error
+	if p.contract.Protocol == "nri" {
+		model, _, err = party.Learn(t.Context(), p.views[i], study.Hash{}, p.agreed, party.Answers(p.answers[i]))
+	} else {
+		model, err = party.Accept(p.views[i], study.Hash{}, p.agreed, p.made[i].Basis, p.changes.G[i], p.graph)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model
+}
+
+// tableOf is the text of a file as a party reads it.
+func tableOf(t *testing.T, c *study.Contract, text string) *table.Table {
+	t.Helper()
+	tab, err := table.ReadCSV(strings.NewReader(text), "rows.csv", c, table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
