@@ -102,13 +102,7 @@ func sumMasked(t failer, stage int, statistics masked.Statistics, vectors []mask
 // playMasked is play through masked sums.
 func playMasked(t failer, c *study.Contract, parts []*mat.Dense) []*Pool {
 	t.Helper()
-	pools := make([]*Pool, len(parts))
-	for i := range pools {
-		var err error
-		if pools[i], err = New(c, seedOf(t, 9)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	pools := begun(t, c, len(parts))
 	for number, stage := range pools[0].Stages() {
 		var statistics masked.Statistics
 		var vectors []masked.Vector
@@ -133,17 +127,7 @@ func playMasked(t failer, c *study.Contract, parts []*mat.Dense) []*Pool {
 			}
 		}
 	}
-	if c.Basis.Kind == "common" {
-		v, _, err := pools[0].Directions()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range pools {
-			if _, err := p.TakeDirections(v); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	takeDirections(t, c, pools)
 	return pools
 }
 

@@ -56,19 +56,9 @@ func mixedRows(n int, rnd *rand.Rand) *mat.Dense {
 
 // play runs all stages over the parties' rows, sums in the clear, and returns every
 // party's pool, directions taken.
-func play(t interface {
-	Helper()
-	Fatal(...any)
-}, c *study.Contract, parts []*mat.Dense) []*Pool {
+func play(t failer, c *study.Contract, parts []*mat.Dense) []*Pool {
 	t.Helper()
-	pools := make([]*Pool, len(parts))
-	for i := range pools {
-		p, err := New(c, seedOf(t, 9))
-		if err != nil {
-			t.Fatal(err)
-		}
-		pools[i] = p
-	}
+	pools := begun(t, c, len(parts))
 	for {
 		stage, more := pools[0].Next()
 		if !more {
@@ -104,18 +94,38 @@ func play(t interface {
 			}
 		}
 	}
-	if c.Basis.Kind == "common" {
-		v, _, err := pools[0].Directions()
-		if err != nil {
+	takeDirections(t, c, pools)
+	return pools
+}
+
+// begun is a new pool for each of n parties.
+func begun(t failer, c *study.Contract, n int) []*Pool {
+	t.Helper()
+	pools := make([]*Pool, n)
+	for i := range pools {
+		var err error
+		if pools[i], err = New(c, seedOf(t, 9)); err != nil {
 			t.Fatal(err)
-		}
-		for _, p := range pools {
-			if _, err := p.TakeDirections(v); err != nil {
-				t.Fatal(err)
-			}
 		}
 	}
 	return pools
+}
+
+// takeDirections gives all parties the directions of the first, where the basis is common.
+func takeDirections(t failer, c *study.Contract, pools []*Pool) {
+	t.Helper()
+	if c.Basis.Kind != "common" {
+		return
+	}
+	v, _, err := pools[0].Directions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pools {
+		if _, err := p.TakeDirections(v); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // masked64 are the fraction bits that a bound of package masked is in units of.

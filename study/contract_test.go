@@ -303,23 +303,8 @@ func TestNRI(t *testing.T) {
 	if same.LocalModel.Kind != "forest" || same.LocalModel.Trees != 7 || same.Expect.DownBytes != int64(2*8*same.Anchor.Rows) {
 		t.Errorf("the same model: %v, %d bytes down", same.LocalModel, same.Expect.DownBytes)
 	}
-	b, err := c.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := study.DecodeContract(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(c, again); diff != "" {
-		t.Error(diff)
-	}
-	text := study.Describe(c)
-	for _, want := range []string{"nri", "anchor", "hard", "own model", "kernel support vector machine", "delta 0.05", "10 different people", "id"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the description does not say %q:\n%s", want, text)
-		}
-	}
+	encoded(t, c)
+	described(t, c, "nri", "anchor", "hard", "own model", "kernel support vector machine", "delta 0.05", "10 different people", "id")
 }
 
 // TestFraction: a dimension as a share of the features, of which the contract has the
@@ -360,16 +345,8 @@ func TestAnchors(t *testing.T) {
 		if c.Expect.Visits != tc.visits {
 			t.Errorf("%s: %d visits, want %d", tc.yaml, c.Expect.Visits, tc.visits)
 		}
-		if text := study.Describe(c); !strings.Contains(text, tc.says) {
-			t.Errorf("the description does not say %q:\n%s", tc.says, text)
-		}
-		b, err := c.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again, err := study.DecodeContract(b); err != nil || cmp.Diff(c, again) != "" {
-			t.Errorf("%s does not come back: %v", tc.yaml, err)
-		}
+		described(t, c, tc.says)
+		encoded(t, c)
 	}
 }
 
@@ -402,18 +379,7 @@ func TestContractBytesAreTheContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := c.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := study.DecodeContract(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(c, again); diff != "" {
-		t.Error(diff)
-	}
-	text := string(b)
+	text := string(encoded(t, c))
 	for _, bad := range []struct{ name, json, problem string }{
 		{"repeated key", strings.Replace(text, `"parties": 3,`, `"parties": 2, "parties": 3,`, 1), "not the canonical encoding"},
 		{"other case", strings.Replace(text, `"parties"`, `"Parties"`, 1), "not the canonical encoding"},
@@ -426,6 +392,34 @@ func TestContractBytesAreTheContract(t *testing.T) {
 	} {
 		_, err := study.DecodeContract([]byte(bad.json))
 		wantProblem(t, bad.name, err, bad.problem)
+	}
+}
+
+// encoded is a contract's bytes, which decode to it again.
+func encoded(t *testing.T, c *study.Contract) []byte {
+	t.Helper()
+	b, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := study.DecodeContract(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(c, again); diff != "" {
+		t.Error(diff)
+	}
+	return b
+}
+
+// described wants the contract's description to say all of these.
+func described(t *testing.T, c *study.Contract, wants ...string) {
+	t.Helper()
+	text := study.Describe(c)
+	for _, want := range wants {
+		if !strings.Contains(text, want) {
+			t.Errorf("the description does not say %q:\n%s", want, text)
+		}
 	}
 }
 
