@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -141,12 +140,12 @@ func recognise(path string, want wanted, opt Options) (src Source, problem *Cell
 		src, problem = nonNil(openPostgres(path, opt.Query))
 		return src, problem, nil
 	}
-	f, err := os.Open(path)
+	f, info, problem, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) && likeAddress(path) {
 		return nil, &CellError{Problem: "is no file, and no address of a database that is read", Hint: hintAddress, Ends: true}, nil
 	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("table: %w", err)
+	if err != nil || problem != nil {
+		return nil, problem, err
 	}
 	keep := false
 	defer func() {
@@ -154,15 +153,8 @@ func recognise(path string, want wanted, opt Options) (src Source, problem *Cell
 			f.Close()
 		}
 	}()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, fmt.Errorf("table: %w", err)
-	}
 	var start [16]byte
-	n := 0
-	if info.Mode().IsRegular() {
-		n, _ = f.ReadAt(start[:], 0)
-	}
+	n, _ := f.ReadAt(start[:], 0)
 	is := func(magic string) bool { return bytes.HasPrefix(start[:n], []byte(magic)) }
 	if problem := misplaced(opt, is); problem != nil {
 		return nil, problem, nil
@@ -267,9 +259,12 @@ func withLabels(pixels io.Reader, label string, opt Options) (*binarySource, *Ce
 		s, problem := openIDX(pixels, nil, label)
 		return s, problem, nil
 	}
-	g, err := os.Open(opt.Labels)
-	if err != nil {
-		return nil, nil, fmt.Errorf("table: %w", err)
+	g, _, problem, err := openRegular(opt.Labels)
+	if problem != nil {
+		problem.Problem = "the file of the labels " + problem.Problem
+	}
+	if err != nil || problem != nil {
+		return nil, problem, err
 	}
 	var start [4]byte
 	n, _ := g.ReadAt(start[:], 0)

@@ -79,7 +79,12 @@ func openParquet(r io.ReaderAt, size int64) (s *parquetSource, problem *CellErro
 	if _, err := r.ReadAt(footer, size-int64(len(tail))-length); err != nil {
 		return nil, unreadable(err, 0)
 	}
-	if !soundThrift(footer) {
+	switch memory, ok := soundThrift(footer); {
+	case ok && memory > maxFooterMemory:
+		problem := damagedParquet(fmt.Errorf("the description of its columns needs more than %d bytes of memory", maxFooterMemory))
+		problem.Hint = "write the file with larger row groups (a million rows each is usual)"
+		return nil, problem
+	case !ok || !soundSchema(footer):
 		return nil, damagedParquet(errNotWhole)
 	}
 	p, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))

@@ -1,6 +1,11 @@
 package table
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
 
 // Thrift's compact protocol, of which the footer of a Parquet file is a struct:
 // https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
@@ -17,14 +22,63 @@ const (
 // maxThriftDepth bounds structs and lists in each other; Parquet's go six deep.
 const maxThriftDepth = 32
 
+// What the elements of a footer's lists take in memory, in bytes: columns and row groups,
+// which lie in lists of the file or of a row group, with what the library keeps of each;
+// structs deeper in; and all else. In the file each takes one byte at least.
+const (
+	outerBytes = 1 << 10
+	innerBytes = 64
+	plainBytes = 24
+	outerDepth = 3 // of the lists of row groups
+
+	maxFooterMemory = 256 << 20
+)
+
+// maxSchemaDepth bounds columns in each other, over which the library recurs. Those that
+// are read are not nested.
+const maxSchemaDepth = 200
+
 // thriftWalk goes over a struct without making anything of it.
-type thriftWalk struct{ rest []byte }
+type thriftWalk struct {
+	rest   []byte
+	memory int // what its lists would take
+}
 
 // soundThrift reports whether b begins with a struct whose lists and texts are no longer than
-// the bytes that follow. The library makes room for as many as a length says.
-func soundThrift(b []byte) bool {
-	w := &thriftWalk{b}
-	return w.value(thriftStruct, 0)
+// the bytes that follow. The library makes room for as many as a length says. memory is
+// about what it takes for all.
+func soundThrift(b []byte) (memory int, ok bool) {
+	w := &thriftWalk{rest: b}
+	ok = w.value(thriftStruct, 0)
+	return w.memory, ok
+}
+
+// soundSchema reports whether the columns of a footer that is sound otherwise are nested
+// less than maxSchemaDepth deep.
+func soundSchema(footer []byte) bool {
+	var meta format.FileMetaData
+	protocol := thrift.CompactProtocol{}
+	if thrift.NewDecoder(protocol.NewReaderFromBytes(footer)).Decode(&meta) != nil {
+		return false
+	}
+	var open []int32 // how many columns are to come in each of the groups that are open
+	for _, e := range meta.Schema {
+		if n := e.NumChildren.V; e.NumChildren.Valid && n > 0 {
+			open = append(open, n)
+			if len(open) > maxSchemaDepth {
+				return false
+			}
+			continue
+		}
+		for len(open) > 0 {
+			last := len(open) - 1
+			if open[last]--; open[last] > 0 {
+				break
+			}
+			open = open[:last]
+		}
+	}
+	return true
 }
 
 func (w *thriftWalk) byte() (byte, bool) {
@@ -88,6 +142,14 @@ func (w *thriftWalk) list(depth int) bool {
 	}
 	if !ok || n > uint64(len(w.rest)) {
 		return false
+	}
+	switch {
+	case head&15 != thriftStruct:
+		w.memory += int(n) * plainBytes
+	case depth <= outerDepth:
+		w.memory += int(n) * outerBytes
+	default:
+		w.memory += int(n) * innerBytes
 	}
 	for range n {
 		if !w.value(head&15, depth+1) {

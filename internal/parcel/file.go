@@ -6,18 +6,18 @@ import (
 	"os"
 )
 
-// OpenFile opens a file that is to be a parcel, and says how long it is.
+// OpenFile opens a file that is to be a parcel, and says how long it is. A pipe is refused
+// before it is opened, which may wait for ever.
 func OpenFile(path string) (*os.File, int64, error) {
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, 0, err
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no file", path)
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s is no file", path)
 	}
+	f, err := os.Open(path)
 	if err != nil {
-		f.Close()
 		return nil, 0, err
 	}
 	return f, info.Size(), nil
@@ -26,6 +26,10 @@ func OpenFile(path string) (*os.File, int64, error) {
 // IsFile reports whether a file, which must be there, begins as a parcel does: only such
 // a one may be replaced by another.
 func IsFile(path string) (bool, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err

@@ -3,7 +3,6 @@ package partycli
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,7 +51,7 @@ func (f *dataFlags) options() (table.Options, error) {
 	if f.query != "" {
 		return opt, cli.Usagef("--query and --query-file are two queries; give one")
 	}
-	file, err := os.Open(f.queryFile)
+	file, err := table.OpenFile(f.queryFile)
 	if err != nil {
 		return opt, err
 	}

@@ -103,18 +103,11 @@ func (s *source) sum() (err error) {
 }
 
 func sumOf(path string) (study.Hash, int64, error) {
-	f, err := os.Open(path)
+	f, err := table.OpenFile(path)
 	if err != nil {
 		return study.Hash{}, 0, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return study.Hash{}, 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return study.Hash{}, 0, cli.WithHint(fmt.Errorf("%s is no regular file", path), "write the rows into a file first: it is read again before anything leaves")
-	}
 	sum := sha256.New()
 	n, err := io.Copy(sum, f)
 	return study.Hash(sum.Sum(nil)), n, err
