@@ -24,6 +24,14 @@ func PoolStages(c *study.Contract) int {
 	return 0
 }
 
+// PoolFlagRound is the round of notes that parties send each other about the sums, beyond
+// every stage: that a unit seems to differ. PoolFlags is how many a party may send in a
+// study; each takes MaxSetupBytes at most.
+const (
+	PoolFlagRound = 1001
+	PoolFlags     = 8
+)
+
 // PoolBytes bounds a message of masked sums under a contract; 0 where nothing is pooled.
 // It is the largest of a stage, of 16 bytes a number, and of the common directions, and
 // what a bundle to so many recipients takes besides.

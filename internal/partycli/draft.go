@@ -16,6 +16,7 @@ import (
 
 	"concord/audit"
 	"concord/bundle"
+	"concord/internal/api"
 	"concord/internal/cli"
 	"concord/internal/client"
 	"concord/internal/durable"
@@ -250,6 +251,9 @@ func (v *visit) sealDraft(kind string) error {
 // message of the masked sums.
 func named(name string) string {
 	if stage, number, ok := site.ParsePoolName(name); ok {
+		if stage == api.PoolFlagRound {
+			return fmt.Sprintf("note %d to the other parties", number)
+		}
 		return fmt.Sprintf("message %d of stage %d of the masked sums", number, stage)
 	}
 	return name

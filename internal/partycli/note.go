@@ -11,6 +11,7 @@ import (
 	"concord/bundle"
 	"concord/internal/cli"
 	"concord/internal/post"
+	"concord/internal/site"
 	"concord/study"
 )
 
@@ -96,12 +97,20 @@ func (v *visit) putReceipt(kind string, r *study.Receipt) error {
 func (v *visit) noteReceived(from *study.Statement, r *bundle.Reader) error {
 	e := audit.Event{
 		Kind: audit.Received, Manifest: r.Manifest.Hash(), Party: from.Fingerprint(),
-		Note: fmt.Sprintf("the %s of %q; verified", r.Manifest.Kind, from.Name),
+		Note: fmt.Sprintf("the %s of %q; verified", receivedName(r.Manifest), from.Name),
 	}
 	if h := r.Envelope.Heads; h != nil && h.Own != nil {
 		e.Heard = *h.Own
 	}
 	return v.noteOnce(e)
+}
+
+// receivedName says what a bundle of another participant is.
+func receivedName(m *bundle.Manifest) string {
+	if m.Kind == bundle.KindPool {
+		return named(site.PoolName(m.Round, m.Number))
+	}
+	return m.Kind
 }
 
 // noteWitness keeps the analyst's signed word on both audit logs, if it is newer than

@@ -93,6 +93,7 @@ so, and nothing before; whoever has revealed cannot go on without anybody in thi
 			Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return p.poolReveal(cmd.Context()) },
 		}, true),
+		p.poolFlagCommand(),
 	)
 	return cmd
 }

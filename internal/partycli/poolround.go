@@ -176,8 +176,15 @@ func (r *poolRound) ready(v masked.Vector) error {
 func (r *poolRound) own() []masked.Message { return r.Outbox() }
 
 // mustApprove reports whether a message of this site needs an approval of its own: one
-// that has this site's masked figures. The others follow from what was approved.
+// that has this site's masked figures, or a note to the others. The rest follows from what
+// was approved.
 func mustApprove(m *bundle.Manifest) bool {
+	_, note := m.Member(flagMember)
+	return hasFigures(m) || note
+}
+
+// hasFigures reports whether a message has this site's masked figures.
+func hasFigures(m *bundle.Manifest) bool {
 	_, ok := m.Member(readyMember)
 	return ok
 }
@@ -309,8 +316,10 @@ func (p *program) sendMessage(ctx context.Context, v *visit, c post.Post, name, 
 					return err
 				}
 			}
-		} else if err := errors.Join(v.stillPools(name, m), v.keepSource(name)); err != nil {
-			return err
+		} else if hasFigures(m) {
+			if err := errors.Join(v.stillPools(name, m), v.keepSource(name)); err != nil {
+				return err
+			}
 		}
 		if err := v.sealDraft(name); err != nil {
 			return err

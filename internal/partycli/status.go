@@ -68,14 +68,19 @@ func (p *program) status(ctx context.Context, asJSON bool) error {
 			next = pool.Next
 		}
 	}
+	heard, err := v.heardFlags()
+	if err != nil {
+		return err
+	}
 	if asJSON {
 		b, err := json.MarshalIndent(struct {
 			Study study.Hash `json:"study"`
 			Name  string     `json:"name"`
 			api.Status
-			Pool *standing `json:"pool,omitempty"`
-			Next string    `json:"next,omitempty"`
-		}{v.study, v.contract.Name, st, pool, next}, "", "  ")
+			Pool  *standing   `json:"pool,omitempty"`
+			Notes []heardFlag `json:"notes,omitempty"`
+			Next  string      `json:"next,omitempty"`
+		}{v.study, v.contract.Name, st, pool, heard, next}, "", "  ")
 		if err != nil {
 			return err
 		}
@@ -91,6 +96,9 @@ func (p *program) status(ctx context.Context, asJSON bool) error {
 		}
 		if pool != nil && pool.Stage > 0 {
 			p.printf("masked sums: stage %d of %d, %s\n", pool.Stage, pool.Of, pool.Name)
+		}
+		for _, f := range heard {
+			p.printf("! %s\n", wrapped(v.heardInWords(f), 2, 100))
 		}
 		if next != "" {
 			p.printf("next: %s\n", next)

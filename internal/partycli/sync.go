@@ -64,6 +64,9 @@ func (p *program) sync(ctx context.Context) error {
 	if err := p.tellPending(v, answer); err != nil {
 		return err
 	}
+	if err := p.flags(ctx, v, c); err != nil {
+		return err
+	}
 	if v.site.Has(site.ModelFile) {
 		return p.fetchResult(ctx, v, c)
 	}

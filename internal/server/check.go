@@ -214,11 +214,17 @@ func checkPool(v *view, env *bundle.Envelope) error {
 	if stages == 0 {
 		return refused(errors.New("this study adds up no masked sums"))
 	}
-	if most := api.PoolBytes(v.contract); env.Size > most {
+	most, numbers := api.PoolBytes(v.contract), api.PoolMessages(len(v.chain.Root().Members))
+	note := env.Round == api.PoolFlagRound
+	if note {
+		most, numbers = api.MaxSetupBytes, api.PoolFlags
+	}
+	if env.Size > most {
 		return &problem{http.StatusRequestEntityTooLarge, api.CodeTooLarge, fmt.Sprintf("a message of masked sums of this study has at most %d bytes", most), "", nil}
 	}
-	if most := api.PoolMessages(len(v.chain.Root().Members)); env.Round < 1 || env.Round > stages || env.Number > most {
-		return refused(fmt.Errorf("the message is number %d of stage %d; this study has stages 1 to %d with messages 1 to %d", env.Number, env.Round, stages, most))
+	if !note && (env.Round < 1 || env.Round > stages) || env.Number > numbers {
+		return refused(fmt.Errorf("the message is number %d of stage %d; this study has stages 1 to %d with messages 1 to %d, and %d notes of a party",
+			env.Number, env.Round, stages, api.PoolMessages(len(v.chain.Root().Members)), api.PoolFlags))
 	}
 	roster := v.chain.At(env.Epoch)
 	for _, r := range env.Recipients {

@@ -115,6 +115,9 @@ func (s *Server) takeItem(ctx context.Context, c *parcel.Parcel, i int, t *Taken
 			what = "the " + env.Kind + " bundle"
 			if env.Kind == bundle.KindPool {
 				what = fmt.Sprintf("message %d of stage %d of the masked sums", env.Number, env.Round)
+				if env.Round == api.PoolFlagRound {
+					what = fmt.Sprintf("note %d to the other parties", env.Number)
+				}
 			}
 			_, err = s.TakeBundle(ctx, c.Study, c.From, c.Reader(i))
 		}

@@ -134,14 +134,29 @@ func TestPoolRefused(t *testing.T) {
 		_, err := w.as(from).Send(t.Context(), tc.path)
 		wantRefusal(t, tc.name, err, api.CodeRefused, tc.reason)
 	}
+	// Notes to the others are few and small.
+	for number := 1; number <= api.PoolFlags; number++ {
+		if _, err := w.as(from).Send(t.Context(), w.message(from, api.PoolFlagRound, number, "note", nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := w.as(from).Send(t.Context(), w.message(from, api.PoolFlagRound, api.PoolFlags+1, "note", nil))
+	wantRefusal(t, "a note too many", err, api.CodeRefused, "and 8 notes of a party")
+	_, err = w.as(from).Send(t.Context(), w.message(from, api.PoolFlagRound+1, 1, "note", nil))
+	wantRefusal(t, "a round beyond the notes", err, api.CodeRefused, "has stages 1 to 2")
+	kept := w.kept()
 	large := w.sealed(from, bundle.KindPool, w.others(from), []bundle.Source{bundle.FromBytes("x", make([]byte, api.PoolBytes(w.contract)))}, func(d *bundle.Draft) { d.Round = 1 })
-	_, err := w.as(from).Send(t.Context(), large)
+	_, err = w.as(from).Send(t.Context(), large)
 	var refusal *client.Refusal
 	if !errors.As(err, &refusal) || refusal.Code != api.CodeTooLarge {
 		t.Errorf("a message that is too large: %v", err)
 	}
-	if n := w.kept(); n != 0 {
-		t.Errorf("%d files are kept of what was refused", n)
+	thick := w.sealed(from, bundle.KindPool, w.others(from), []bundle.Source{bundle.FromBytes("x", make([]byte, api.MaxSetupBytes))}, func(d *bundle.Draft) { d.Round, d.Number = api.PoolFlagRound, 1 })
+	if _, err := w.as(from).Send(t.Context(), thick); !errors.As(err, &refusal) || refusal.Code != api.CodeTooLarge {
+		t.Errorf("a note that is too large: %v", err)
+	}
+	if n := w.kept(); n != kept {
+		t.Errorf("%d files are kept of what was refused", n-kept)
 	}
 	other := newWorld(t)
 	other.join()
