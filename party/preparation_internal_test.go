@@ -24,17 +24,24 @@ func schema(rnd *rand.Rand, p, n int) (*study.Contract, *study.Figures, *mat.Den
 	figures := &study.Figures{Version: 1, Sites: 4, Rows: 1000}
 	x := mat.NewDense(n, p, nil)
 	for j := range p {
-		f := study.Feature{Name: fmt.Sprint("f", j), Type: types[rnd.IntN(len(types))]}
+		f := study.Feature{Name: fmt.Sprint([]string{"f", `"q" \'`, "größe 身長 ", "a/b:c", "{0}"}[rnd.IntN(5)], j), Type: types[rnd.IntN(len(types))]}
 		lo := math.Ldexp(rnd.Float64()-0.5, rnd.IntN(12))
 		hi := lo + math.Ldexp(1+rnd.Float64(), rnd.IntN(8)-2)
+		if rnd.IntN(3) == 0 { // below zero
+			lo, hi = -math.Abs(hi)-math.Abs(lo)-1, -math.Abs(lo)/2
+		}
 		switch f.Type {
 		case study.Numeric:
 			f.Range = &study.Range{Min: lo, Max: hi}
 		case study.Date:
-			f.As, f.From, f.Layout, f.Range = "days", "2000-02-29", "DD.MM.YYYY", &study.Range{Min: lo, Max: hi}
+			f.As, f.From, f.Layout, f.Range = []string{"days", "age"}[rnd.IntN(2)], "2000-02-29", "DD.MM.YYYY", &study.Range{Min: lo, Max: hi}
 		case study.Category, study.Ordinal:
 			for k := range 2 + rnd.IntN(5) {
-				f.Levels = append(f.Levels, fmt.Sprint("l", k))
+				f.Levels = append(f.Levels, fmt.Sprint([]string{"l", `"`, "ä–", "<b>&", "no, "}[rnd.IntN(5)], k))
+			}
+		case study.Boolean:
+			if rnd.IntN(2) == 0 {
+				f.Levels = []string{`no "0"`, "ja ✓"}
 			}
 		}
 		rules := map[string][]string{
