@@ -142,11 +142,7 @@ func (r *Report) Remark(f Finding) { r.Remarks = append(r.Remarks, f) }
 func (c *Collector) fill(r *Report, columns []int) {
 	c.flush()
 	r.Rows = c.rows
-	r.Equal = 0
-	if c.rows > 0 {
-		different := c.equal.different()
-		r.Equal, r.EqualAbout = max(0, int64(c.rows)-different), !c.equal.exact()
-	}
+	r.Equal, r.EqualAbout = c.equal.again(), !c.equal.exact()
 	if c.contract.Subject != "" {
 		p := &People{Unknown: c.noPerson}
 		for _, n := range c.people {

@@ -107,22 +107,14 @@ func (t *tally) merge(o *tally) {
 // exact reports whether nothing was left out.
 func (t *tally) exact() bool { return t.depth == 0 }
 
-// different is how many different things there were.
-func (t *tally) different() int64 { return int64(t.used) << t.depth }
-
-// repeated is how many things occurred more than once; most is how often the one that
-// occurred most often did, of those that are kept.
-func (t *tally) repeated() (n int64, most int64) {
-	for i, hash := range t.keys {
-		if hash == 0 {
-			continue
-		}
-		if t.counts[i] > 1 {
-			n++
-		}
-		most = max(most, int64(t.counts[i]))
+// again is how often a thing came that had come before: 0 if none did, whatever was left
+// out.
+func (t *tally) again() int64 {
+	var n int64
+	for _, count := range t.counts {
+		n += max(0, int64(count)-1)
 	}
-	return n << t.depth, most
+	return n << t.depth
 }
 
 // hash64 mixes bytes into 64 bits, in the way of wyhash: a multiplication to 128 bits

@@ -16,9 +16,8 @@ func TestTallyExact(t *testing.T) {
 			a.add(hashOf(i), 1)
 		}
 	}
-	repeated, most := a.repeated()
-	if !a.exact() || a.different() != 10_000 || repeated != 6666 || most != 3 {
-		t.Errorf("%d different, %d repeated, at most %d times; want 10000, 6666, 3", a.different(), repeated, most)
+	if !a.exact() || a.used != 10_000 || a.again() != 3333+2*3333 {
+		t.Errorf("%d different, %d again; want 10000 and 9999", a.used, a.again())
 	}
 }
 
@@ -34,12 +33,23 @@ func TestTallySamples(t *testing.T) {
 			a.add(hashOf(i), 1)
 		}
 	}
-	repeated, _ := a.repeated()
 	if a.exact() || len(a.keys) > 4*4096 {
 		t.Errorf("exact %v with %d places", a.exact(), len(a.keys))
 	}
-	if math.Abs(float64(a.different())/n-1) > 0.08 || math.Abs(float64(repeated)/(n/4)-1) > 0.15 {
-		t.Errorf("about %d different and %d repeated of %d and %d", a.different(), repeated, n, n/4)
+	different := float64(a.used << a.depth)
+	if math.Abs(different/n-1) > 0.08 || math.Abs(float64(a.again())/(n/4)-1) > 0.15 {
+		t.Errorf("about %g different and %d again of %d and %d", different, a.again(), n, n/4)
+	}
+}
+
+// Where nothing came twice, none is said to have, however much was left out.
+func TestTallyNoneAgain(t *testing.T) {
+	a := newTally(4096)
+	for i := range 100_000 {
+		a.add(hashOf(i), 1)
+	}
+	if n := a.again(); a.exact() || n != 0 {
+		t.Errorf("exact %v, %d came again", a.exact(), n)
 	}
 }
 
@@ -62,10 +72,8 @@ func TestTallyMerge(t *testing.T) {
 		right.merge(other)
 		right.merge(fill(0, 700))
 		for _, a := range []*tally{left, right} {
-			n, k := a.repeated()
-			wn, wk := whole.repeated()
-			if a.depth != whole.depth || a.different() != whole.different() || n != wn || k != wk {
-				t.Errorf("most %d: %d different at depth %d, %d repeated; whole %d at %d, %d", most, a.different(), a.depth, n, whole.different(), whole.depth, wn)
+			if a.depth != whole.depth || a.used != whole.used || a.again() != whole.again() {
+				t.Errorf("most %d: %d kept at depth %d, %d again; whole %d at %d, %d", most, a.used, a.depth, a.again(), whole.used, whole.depth, whole.again())
 			}
 		}
 	}
