@@ -25,6 +25,9 @@ type Answered struct {
 	// Set are the parties that were summed, sorted, by names that stay the same in a
 	// study: their first fingerprints.
 	Set []study.Hash `json:"set"`
+	// Views are, for each of Set, the name of what it has of the statistics, where not all have
+	// all (see [Holders]); else nothing.
+	Views []string `json:"views,omitempty"`
 	// Source is the SHA-256 of what this party's own figures were made from: its rows.
 	Source study.Hash `json:"source"`
 	// Approved says that a person approved what the answer reveals beyond the sums.
@@ -57,7 +60,9 @@ func (v Verdict) OK() bool { return v.Never == nil && v.Reveals == "" }
 // Sums of one topic over several sets can be added and subtracted. Parties that are in the
 // same of these sets always stand together in what comes out. The rule: each such group
 // has LeastBeyond parties at least beyond the assumed colluders. A party whose data
-// changed counts as two, one before and one after. The rule is enough for any
+// changed counts as two, one before and one after. Where parties have different views, the
+// sum of a statistic is over those of the set that have it, and sums of two statistics may
+// differ by those who have one alone: only parties of the same view stand together. The rule is enough for any
 // combination of sums; it may ask a person where none would show anything.
 //
 // A larger set of the same round is one that all who go on have left: it never opens, and
@@ -70,6 +75,9 @@ func (l *Ledger) Judge(q Answered, me study.Hash, colluders int, names func(stud
 	}
 	if !ascending(q.Set) || !contains(q.Set, me) {
 		return Verdict{Never: fmt.Errorf("masked: the set of a question is not sorted or lacks this party")}
+	}
+	if err := q.checkViews(colluders); err != nil {
+		return Verdict{Never: err}
 	}
 	// who is a party, or this party with one state of its data.
 	type who struct{ party, source study.Hash }
@@ -87,7 +95,7 @@ func (l *Ledger) Judge(q Answered, me study.Hash, colluders int, names func(stud
 		}
 	}
 	for i, a := range append(questions, q) {
-		for _, p := range a.Set {
+		for k, p := range a.Set {
 			w := who{party: p}
 			if p == me {
 				w.source = a.Source
@@ -95,7 +103,7 @@ func (l *Ledger) Judge(q Answered, me study.Hash, colluders int, names func(stud
 			if _, ok := patterns[w]; !ok {
 				order = append(order, w)
 			}
-			patterns[w] += fmt.Sprintf("%d ", i)
+			patterns[w] += fmt.Sprintf("%d %q ", i, a.view(k))
 		}
 	}
 	groups := make(map[string][]who)
@@ -142,6 +150,34 @@ func (l *Ledger) Judge(q Answered, me study.Hash, colluders int, names func(stud
 	return v
 }
 
+// view is what party k of the set has of the statistics.
+func (a Answered) view(k int) string {
+	if k < len(a.Views) {
+		return a.Views[k]
+	}
+	return ""
+}
+
+// checkViews wants enough parties of each view.
+func (a Answered) checkViews(colluders int) error {
+	if a.Views == nil {
+		return nil
+	}
+	if len(a.Views) != len(a.Set) {
+		return fmt.Errorf("masked: %d views for a set of %d parties", len(a.Views), len(a.Set))
+	}
+	count := map[string]int{}
+	for _, v := range a.Views {
+		count[v]++
+	}
+	for k := range a.Set {
+		if v := a.Views[k]; count[v]-colluders < LeastBeyond {
+			return fmt.Errorf("masked: %d parties of the set have the view %q, of which %d may collude: must be %d at least", count[v], v, colluders, colluders+LeastBeyond)
+		}
+	}
+	return nil
+}
+
 // Add notes an answer. It is called, and made durable, before the ready message is sent:
 // others may open the sums without this party. The same answer again adds nothing.
 func (l *Ledger) Add(a Answered) {
@@ -185,6 +221,9 @@ func DecodeLedger(b []byte) (*Ledger, error) {
 	for i, a := range l.Answered {
 		if a.Topic == "" || len(a.Set) == 0 || !ascending(a.Set) {
 			return nil, fmt.Errorf("masked: the ledger of sums: entry %d has no topic, no set or one that is not sorted", i+1)
+		}
+		if a.Views != nil && len(a.Views) != len(a.Set) {
+			return nil, fmt.Errorf("masked: the ledger of sums: entry %d has %d views for %d parties", i+1, len(a.Views), len(a.Set))
 		}
 	}
 	return l, nil

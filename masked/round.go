@@ -18,7 +18,7 @@ const (
 )
 
 // LeastBeyond is how many parties of a set there must be beyond the assumed colluders.
-const LeastBeyond = 3
+const LeastBeyond = study.LeastBeyond
 
 // ErrLeft is returned by [Round.Take] for a message of a set that was left for a smaller
 // one, and by all that a party does that was left out. The message is not used, and must
@@ -54,6 +54,9 @@ type Config struct {
 	// begins with the set of that stage's sums. Sums of two stages have figures in common, and
 	// over sets that differ by few parties they show the figures of those.
 	Without []study.Hash
+	// Holders are the lots of parties that have the same statistics, where not all have all:
+	// every set that is summed has enough of each.
+	Holders []Holders
 	// Colluders is how many of them may tell each other all they know.
 	Colluders  int
 	Statistics Statistics
@@ -136,6 +139,13 @@ func New(c Config, id *study.Identity) (*Round, error) {
 	if r.statements[r.me] == nil {
 		return nil, fmt.Errorf("masked: %q is not in the set", id.Statement.Name)
 	}
+	for _, h := range c.Holders {
+		for _, p := range h.Parties {
+			if r.statements[p] == nil {
+				return nil, fmt.Errorf("masked: %s, who has %s, is not in the set", p.Short(), h.Name)
+			}
+		}
+	}
 	r.statistics = c.Statistics.Hash()
 	if !ascending(c.Without) {
 		return nil, errors.New("masked: those that were left out before are not sorted")
@@ -153,7 +163,7 @@ func (r *Round) group(without []study.Hash) (*group, error) {
 		return nil, errors.New("masked: a party is left out that is not in the round")
 	}
 	members := difference(r.all, without)
-	if err := CheckSet(len(members), r.Colluders); err != nil {
+	if err := r.checkSet(without); err != nil {
 		return nil, err
 	}
 	hash := setHash(r.Epoch, members)

@@ -362,7 +362,7 @@ func (r *Round) Without(parties ...study.Hash) error {
 	if len(next) == len(already) {
 		return errors.New("masked: these parties are left out already")
 	}
-	if err := CheckSet(len(r.all)-len(next), r.Colluders); err != nil {
+	if err := r.checkSet(next); err != nil {
 		return err
 	}
 	if len(removed)+r.Colluders >= g.threshold {

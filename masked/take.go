@@ -99,7 +99,7 @@ func (r *Round) place(m *message) (*group, error) {
 		if !within(without, r.all) {
 			return nil, r.wrong(m.Sender, "leaves out a party that is not in the round")
 		}
-		if err := CheckSet(len(r.all)-len(without), r.Colluders); err != nil {
+		if err := r.checkSet(without); err != nil {
 			return nil, r.wrong(m.Sender, "goes on with too few: %v", err)
 		}
 		if contains(without, m.Sender) {

@@ -187,6 +187,9 @@ func (ch *Chain) amended(a *Amendment) (*Roster, *Statement, error) {
 		if statement.Role != RoleParty {
 			return wrong("the new entry is an %s's, must be a party's", statement.Role)
 		}
+		if err := ch.contract.CheckView(statement); err != nil {
+			return wrong("%w", err)
+		}
 		if f := statement.Fingerprint(); !ch.origins[f].IsZero() {
 			return wrong("the keys of the new entry have been in a roster of this study")
 		}
@@ -215,8 +218,8 @@ func (ch *Chain) amended(a *Amendment) (*Roster, *Statement, error) {
 			members = slices.Delete(members, at, at+1)
 			break
 		}
-		if old := members[at]; statement.Name != old.Name || !bytes.Equal(statement.ApproverKey, old.ApproverKey) {
-			return wrong("it changes the name or the approver of %q; new keys keep both", old.Name)
+		if old := members[at]; statement.Name != old.Name || !bytes.Equal(statement.ApproverKey, old.ApproverKey) || statement.View != old.View {
+			return wrong("it changes the name, the approver or the view of %q; new keys keep them", old.Name)
 		}
 		members[at] = statement
 	default:

@@ -171,13 +171,13 @@ func TestChainRefuses(t *testing.T) {
 		{"another end", changed(func(a *study.Amendment) { a.To = study.Hash{1} }), "leads to epoch"},
 		{"a skipped number", changed(func(a *study.Amendment) { a.Number++ }), "the next is 2"},
 		{"another kind", changed(func(a *study.Amendment) { a.Kind = "merge" }), "this program knows"},
-		{"another's entry", changed(func(a *study.Amendment) { a.Party = east.Statement.Fingerprint() }), "name or the approver"},
+		{"another's entry", changed(func(a *study.Amendment) { a.Party = east.Statement.Fingerprint() }), "name, the approver or the view"},
 		{"nobody's entry", changed(func(a *study.Amendment) { a.Party = study.Hash{1} }), "no party of roster 1"},
 		{"the analyst's entry", changed(func(a *study.Amendment) { a.Party = w.analyst.Statement.Fingerprint() }), "no party of roster 1"},
-		{"another name", changed(func(a *study.Amendment) { a.Statement = stranger.Statement.Encode() }), "name or the approver"},
+		{"another name", changed(func(a *study.Amendment) { a.Statement = stranger.Statement.Encode() }), "name, the approver or the view"},
 		{"another approver", changed(func(a *study.Amendment) {
 			a.Statement = newID(t, study.RoleParty, "North", stranger.Statement.SigningKey).Statement.Encode()
-		}), "name or the approver"},
+		}), "name, the approver or the view"},
 		{"an analyst's statement", changed(func(a *study.Amendment) { a.Statement = newID(t, study.RoleAnalyst, "North", nil).Statement.Encode() }), "must be a party's"},
 		{"keys of before", changed(func(a *study.Amendment) { a.Statement = north.Statement.Encode() }), "have been in a roster"},
 		{"a broken statement", changed(func(a *study.Amendment) { a.Statement = []byte("{}") }), "identity statement"},

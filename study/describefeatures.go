@@ -31,6 +31,10 @@ func (c *Contract) describeFeatures(line liner) {
 		}
 		line(what, "%q has %d of the features, %d columns leave: %s", v.Name, len(v.Features), v.Dim, list(v.Features, 8))
 	}
+	if c.StatesViews() {
+		line("", "a figure is pooled over the sites that have the feature; %d sites at least must have each view,", c.Pooling.Colluders+LeastBeyond)
+		line("", "and each says at join which one it has: concord join --view")
+	}
 	if apart := c.Disjoint(); len(apart) > 0 && c.Anchor.Kind != "public" {
 		line("", "NOTHING RELATES %q and %q: they share no feature, and a %s anchor knows nothing of both;", c.Views[apart[0][0]].Name, c.Views[apart[0][1]].Name, c.Anchor.Kind)
 		line("", "their parties gain little or nothing from each other, and may lose; a public anchor relates them")

@@ -93,7 +93,7 @@ func TestFeatureTypesRefuse(t *testing.T) {
 		{"basis: {kind: common}", "basis: {kind: common}\npooling: {power: 3}", "pooling.power belongs to a sketch"},
 		{"basis: {kind: common}", "basis: {kind: common}\npooling: {sketch: 5}", "pooling.sketch"},
 		{"basis: {kind: common}", "pooling: {weights: rows}", "belong to basis.kind common, the basis is pca"},
-		{"basis: {kind: common}", "basis: {kind: common}\nviews: [{name: a, features: [weight]}, {name: b, features: [smoker]}]", "there are views; take pca"},
+		{"basis: {kind: common}", "basis: {kind: common}\nviews: [{name: a, features: [weight]}, {name: b, features: [smoker]}]", "no party could project on them; take pca"},
 		{"basis: {kind: common}", "basis: {kind: common}\nanchor: {kind: gaussian}\npooling: {weights: equal}", "pooling.weights is equal and the anchor is gaussian"},
 		{"basis: {kind: common}", "alignment: {method: ls}\nviews: [{name: a, features: [weight, smoker, region, diabetic]}, {name: b, features: [diabetic, stage, born]}]", "figures are pooled and there are views"},
 		{"basis: {kind: common}", "views: [{name: a, features: [weight, smoker]}, {name: b, features: [smoker, region]}]", `feature "diabetic" is in no view`},

@@ -17,6 +17,8 @@ type Figures struct {
 	Rows  int64 `json:"rows"`
 	// Features has one entry a feature of the contract.
 	Features []FeatureFigures `json:"features"`
+	// Views are the rows of the parties that have each view, where the contract has views.
+	Views []int64 `json:"views,omitempty"`
 }
 
 // FeatureFigures are those of one feature.
@@ -120,11 +122,14 @@ func (f *Figures) Check(c *Contract) error {
 	if f.Sites < 1 || f.Sites > MaxParties || f.Rows < 1 {
 		return fmt.Errorf("study: pooled figures are of no site or no row")
 	}
+	if err := f.checkViews(c.Whole()); err != nil {
+		return err
+	}
+	rows := f.RowsOfBoth(c)
 	for j, g := range f.Features {
 		name, spellings := c.Features[j].Name, len(c.Features[j].Spellings())
-		// (A feature of some views only is in the rows of those who have it.)
-		if all := g.Count + g.Missing; g.Count < 0 || g.Missing < 0 || all > f.Rows || all != f.Rows && len(c.Whole().Views) == 0 {
-			return fmt.Errorf("study: pooled figures of feature %q: values and missing values are not as many as rows", name)
+		if g.Count < 0 || g.Missing < 0 || g.Count > f.Rows || g.Count+g.Missing != rows(j, j) {
+			return fmt.Errorf("study: pooled figures of feature %q: values and missing values are not as many as the rows of those who have it", name)
 		}
 		if !finite(g.Mean) || !finite(g.Variance) || g.Variance < 0 {
 			return fmt.Errorf("study: pooled figures of feature %q: mean and variance are not finite numbers, the variance from 0", name)

@@ -51,6 +51,9 @@ type Statement struct {
 	TLSKey Hash `json:"tls_key"`
 	// ApproverKey is the Ed25519 key of a separate approver, if there is one.
 	ApproverKey []byte `json:"approver_key,omitempty"`
+	// View is what a party has of the features, where the contract has views: see
+	// [Contract.CheckView].
+	View string `json:"view,omitempty"`
 	Signature   []byte `json:"signature,omitempty"`
 }
 
@@ -107,6 +110,14 @@ func DecodeStatement(b []byte) (*Statement, error) {
 	}
 	if err := CheckName(s.Name); err != nil {
 		return nil, err
+	}
+	if s.View != "" {
+		if err := checkText("the view of an identity statement", s.View); err != nil {
+			return nil, err
+		}
+		if s.Role != RoleParty {
+			return nil, fmt.Errorf("study: identity statement of %q: an %s has no view", s.Name, s.Role)
+		}
 	}
 	for _, key := range []struct {
 		what string
@@ -239,11 +250,23 @@ func NewIdentity(role Role, name string, approver ed25519.PublicKey) (*Identity,
 	if err != nil {
 		return nil, fmt.Errorf("study: TLS key: %w", err)
 	}
-	return newIdentity(role, name, &privateKeys{signing: seed, age: recipient, mask: mask.Bytes(), tls: tlsKey}, approver)
+	return newIdentity(role, name, &privateKeys{signing: seed, age: recipient, mask: mask.Bytes(), tls: tlsKey}, approver, "")
+}
+
+// WithView returns the same keys with a statement that names what the party has of the
+// features of a contract with views.
+func (id *Identity) WithView(view string) (*Identity, error) {
+	s := id.Statement
+	if view != "" {
+		if err := checkText("the view", view); err != nil {
+			return nil, err
+		}
+	}
+	return newIdentity(s.Role, s.Name, id.keys(), s.ApproverKey, view)
 }
 
 // newIdentity signs the statement that follows from the keys.
-func newIdentity(role Role, name string, keys *privateKeys, approver []byte) (*Identity, error) {
+func newIdentity(role Role, name string, keys *privateKeys, approver []byte, view string) (*Identity, error) {
 	mask, err := ecdh.X25519().NewPrivateKey(keys.mask)
 	if err != nil {
 		return nil, fmt.Errorf("study: mask key: %w", err)
@@ -262,6 +285,7 @@ func newIdentity(role Role, name string, keys *privateKeys, approver []byte) (*I
 		MaskKey:     mask.PublicKey().Bytes(),
 		TLSKey:      tlsKey,
 		ApproverKey: approver,
+		View:        view,
 	}
 	s.Signature = id.Sign(SignIdentity, s.signedPart())
 	id.Statement = s
@@ -372,7 +396,7 @@ func DecodeIdentity(b secret.Bytes) (*Identity, error) {
 	if keys.tls, ok = key.(*ecdsa.PrivateKey); !ok {
 		return nil, broken("the TLS key is not ECDSA")
 	}
-	id, err := newIdentity(stated.Role, stated.Name, keys, stated.ApproverKey)
+	id, err := newIdentity(stated.Role, stated.Name, keys, stated.ApproverKey, stated.View)
 	if err != nil {
 		return nil, broken("a key does not belong to its kind")
 	}

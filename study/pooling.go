@@ -113,8 +113,8 @@ func (c *Contract) poolSteps() []string {
 	return steps
 }
 
-// StageNumbers is how many numbers a stage pools. Of figures: the rows, and of each
-// feature the missing values and the counts of its levels, or values, sum and squares; of
+// StageNumbers is how many numbers a stage pools. Of figures: the rows, those of each view,
+// and of each feature the missing values and the counts of its levels, or values, sum and squares; of
 // moments a triangle; of a sketch its numbers and the sum of all squares.
 func (c *Contract) StageNumbers(s Stage) int64 {
 	m := int64(c.M())
@@ -124,7 +124,7 @@ func (c *Contract) StageNumbers(s Stage) int64 {
 	case StageSketch:
 		return m*int64(c.Pooling.Sketch) + 1
 	}
-	n := int64(1)
+	n := int64(1 + len(c.Whole().Views))
 	for _, f := range c.Features {
 		n++
 		if f.Ranged() {
@@ -146,15 +146,16 @@ func (c *Contract) validatePooling() error {
 	if p == nil {
 		return fmt.Errorf("study: pooling is missing")
 	}
-	if len(c.Views) > 0 {
-		return fmt.Errorf("study: figures are pooled and there are views; sums are over parties that all have all features: take standardise: range or none, basis.kind pca, a public or normal anchor, and no missing: mean or common")
-	}
 	if p.Colluders < 1 || c.Parties-p.Colluders < 3 {
 		need := fmt.Sprintf("%d parties are needed at least with so many", p.Colluders+3)
 		if p.Colluders < 1 {
 			need = "it must be 1 at least, and there must be 4 parties"
 		}
 		return fmt.Errorf("study: pooling.colluders is %d of %d parties; a pooled sum must be over at least three parties beyond those who may collude, of whom there is one at least, each party itself: %s", p.Colluders, c.Parties, need)
+	}
+	if sets := len(c.Holdings(nil)); c.Parties < sets*(p.Colluders+LeastBeyond) {
+		return fmt.Errorf("study: figures are pooled and there are views of %d different sets of features, each of which %d sites at least must have (three beyond pooling.colluders), and parties is %d, below %d: sums over those who have a feature and those who have not would show the figures of few; take fewer views, or standardise: range or none, no missing: mean or common, and a public or normal anchor",
+			sets, p.Colluders+LeastBeyond, c.Parties, sets*(p.Colluders+LeastBeyond))
 	}
 	if c.Basis.Kind != "common" {
 		if p.Weights != "" || p.Sketch != 0 || p.Power != 0 {
@@ -215,7 +216,7 @@ func (c *Contract) validateViews() error {
 		return fmt.Errorf("study: there are %d views, must be from 2 to %d, one a party", len(c.Views), c.Parties)
 	}
 	if c.Basis.Kind == "common" {
-		return fmt.Errorf("study: basis.kind is common, which needs all columns at every party, and there are views; take pca")
+		return fmt.Errorf("study: basis.kind is common and there are views: the directions in which all rows vary most go across columns of which no party has all, so that no party could project on them; take pca, or svd")
 	}
 	widest := 0
 	covered := make([]bool, len(c.Features))

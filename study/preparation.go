@@ -75,6 +75,7 @@ func (c *Contract) PooledMeans(figures *Figures) ([]float64, error) {
 	if figures == nil {
 		return nil, fmt.Errorf("study: there are no pooled figures yet")
 	}
+	figures = figures.through(c)
 	means := make([]float64, 0, p.M())
 	for j, f := range c.Features {
 		for k := range f.Columns() {
@@ -84,6 +85,29 @@ func (c *Contract) PooledMeans(figures *Figures) ([]float64, error) {
 		}
 	}
 	return means, nil
+}
+
+// Centred is [Contract.Preparation] with the pooled mean of every column in place of its
+// centre: what second moments of parties with different columns are made of. A product
+// of columns that not all have in common is then near their covariance, whatever mean the
+// rows have that do.
+func (c *Contract) Centred(figures *Figures) (*Preparation, error) {
+	p, err := c.Preparation(figures)
+	if err != nil {
+		return nil, err
+	}
+	if figures == nil {
+		return nil, fmt.Errorf("study: there are no pooled figures yet")
+	}
+	figures = figures.through(c)
+	at := 0
+	for j, f := range c.Features {
+		for k := range f.Columns() {
+			p.Centre[at], _ = f.pooled(figures.Features[j], p.Fill[j], k)
+			at++
+		}
+	}
+	return p, nil
 }
 
 // NeedsFigures says whether pooled figures are needed to prepare a row.

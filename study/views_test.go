@@ -71,13 +71,11 @@ func TestThrough(t *testing.T) {
 	if !slices.Equal(prep.Centre, []float64{60, 200, 25}) {
 		t.Errorf("lab's preparation has the centres %v", prep.Centre)
 	}
-	// A contract cannot have both yet; how figures are seen through a view is settled.
-	pooled := viewedContract(t, "")
-	pooled.Standardise, pooled.Pooling = "pooled", &study.Pooling{Colluders: 1}
-	// Of 100 rows, 60 of sites that have the ward's features, 70 of the laboratory's.
-	figures := &study.Figures{Version: 1, Sites: 4, Rows: 100, Features: []study.FeatureFigures{
+	// Of 100 rows, 60 are of sites that have the ward's features, 40 of the laboratories.
+	pooled := pooledViews(t, "")
+	figures := &study.Figures{Version: 1, Sites: 8, Rows: 100, Views: []int64{60, 40}, Features: []study.FeatureFigures{
 		{Count: 100, Mean: 50, Variance: 25}, {Count: 60, Levels: []int64{30, 30, 0}}, {Count: 60, Mean: 26, Variance: 9},
-		{Count: 70, Mean: 10, Variance: 4}, {Count: 70, Mean: 7, Variance: 1},
+		{Count: 40, Mean: 10, Variance: 4}, {Count: 40, Mean: 7, Variance: 1},
 	}}
 	if lab, err = pooled.Through("lab"); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,201 @@
+package study_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"concord/study"
+)
+
+// pooledViews is the contract of two views with pooled figures, of eight parties.
+func pooledViews(t *testing.T, more string) *study.Contract {
+	t.Helper()
+	text := strings.Replace(viewed, "parties: 4", "parties: 8", 1) + "standardise: pooled\n" + more
+	c, err := study.ParseYAML([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// withViews are parties' statements, one for each view.
+func withViews(t *testing.T, views ...string) []*study.Statement {
+	t.Helper()
+	var out []*study.Statement
+	for i, view := range views {
+		id, err := study.NewIdentity(study.RoleParty, fmt.Sprintf("Site %d", i+1), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id, err = id.WithView(view); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, id.Statement)
+	}
+	return out
+}
+
+// TestHoldings: figures are pooled only where three parties beyond the colluders have each
+// view, and a party's statement says which one it has.
+func TestHoldings(t *testing.T) {
+	c := pooledViews(t, "")
+	if !c.StatesViews() || viewedContract(t, "").StatesViews() {
+		t.Error("who must state its view is not said right")
+	}
+	enough := strings.Fields("ward lab ward lab ward lab ward lab")
+	for _, test := range []struct {
+		views     []string
+		colluders int
+		want      string
+	}{
+		{enough, 1, ""},
+		{append(slices.Clone(enough), "ward"), 1, ""},
+		{append(slices.Clone(enough[:7]), "ward"), 1, `3 sites have the view "lab" (age, crp, wbc), and pooled figures need 4 at least`},
+		{strings.Fields("ward ward ward ward ward ward lab lab"), 1, "would show the figures of 2 beside one that may collude"},
+		{strings.Fields("ward ward ward ward ward ward ward lab"), 1, `1 site has the view "lab"`},
+		{strings.Fields("ward ward ward ward ward ward ward ward"), 1, `0 sites have the view "lab"`},
+		{enough, 2, "pooled figures need 5 at least"},
+		{append(slices.Clone(enough[:7]), ""), 1, `"Site 8" does not say which view`},
+		{append(slices.Clone(enough[:7]), "kitchen"), 1, `"Site 8" says that it has the view "kitchen"; the contract has ward, lab`},
+	} {
+		c.Pooling.Colluders = test.colluders
+		err := c.CheckHoldings(withViews(t, test.views...))
+		if got := fmt.Sprint(err); (err == nil) != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%v: %v, want %q", test.views, err, test.want)
+		}
+	}
+	// A contract without views, or that pools nothing, asks nothing of anybody.
+	plain := viewedContract(t, "")
+	if err := plain.CheckHoldings(withViews(t, "", "ward")); err != nil {
+		t.Error(err)
+	}
+	none, err := study.ParseYAML([]byte("name: T\nparties: 4\nfeatures: [a, b]\nlabel: {name: y, levels: [n, p], positive: p}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := none.CheckView(withViews(t, "ward")[0]); err == nil || !strings.Contains(err.Error(), "the contract has no views") {
+		t.Errorf("a view of none: %v", err)
+	}
+	// Two views of the same features and different width are one to sums.
+	twins := pooledViews(t, "")
+	twins.Views = append(twins.Views, study.View{Name: "wide ward", Features: twins.Views[0].Features, Dim: 2})
+	if err := twins.CheckHoldings(withViews(t, "ward", "ward", "wide ward", "wide ward", "lab", "lab", "lab", "lab")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPooledViewsContract: a contract that could never have enough sites is refused when it is
+// made, and what it pools is counted.
+func TestPooledViewsContract(t *testing.T) {
+	c := pooledViews(t, "")
+	// rows, two views; missing of 5 features, 3 numbers of 4 with a range, 3 levels of one.
+	if n := c.StageNumbers(c.Stages()[0]); n != 1+2+5+3*4+3 {
+		t.Errorf("figures are %d numbers", n)
+	}
+	if said := study.Describe(c); !strings.Contains(said, "4 sites at least must have each view") {
+		t.Errorf("the description does not say how many sites must have a view: %s", said)
+	}
+	for _, test := range []struct{ from, to, want string }{
+		{"parties: 4", "parties: 7", "views of 2 different sets of features, each of which 4 sites at least must have (three beyond pooling.colluders), and parties is 7, below 8"},
+		{"parties: 4", "parties: 9\npooling: {colluders: 2}", "parties is 9, below 10"},
+		{"parties: 4", "parties: 8\nbasis: {kind: common}", "no party could project on them"},
+	} {
+		_, err := study.ParseYAML([]byte(strings.Replace(viewed, test.from, test.to, 1) + "standardise: pooled\n"))
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.to, err, test.want)
+		}
+	}
+	gaussian, err := study.ParseYAML([]byte(strings.Replace(strings.Replace(viewed, "parties: 4", "parties: 8", 1), "kind: normal", "kind: gaussian", 1)))
+	if err != nil || len(gaussian.Stages()) != 2 {
+		t.Errorf("a gaussian anchor over views: %v", err)
+	}
+}
+
+// TestRowsOfViews: how many rows have a feature, or two together, and figures that do not
+// fit it are refused.
+func TestRowsOfViews(t *testing.T) {
+	c := pooledViews(t, "")
+	good := func() *study.Figures {
+		return &study.Figures{Version: 1, Sites: 8, Rows: 100, Views: []int64{60, 40}, Features: []study.FeatureFigures{
+			{Count: 90, Missing: 10}, {Count: 60, Levels: []int64{30, 30, 0}}, {Count: 60}, {Count: 40}, {Count: 40},
+		}}
+	}
+	f := good()
+	if err := f.Check(c); err != nil {
+		t.Fatal(err)
+	}
+	rows := f.RowsOfBoth(c)
+	for _, test := range []struct {
+		a, b int
+		want int64
+	}{{0, 0, 100}, {0, 1, 60}, {1, 2, 60}, {0, 4, 40}, {3, 4, 40}, {1, 3, 0}, {4, 2, 0}} {
+		if got := rows(test.a, test.b); got != test.want {
+			t.Errorf("features %d and %d have %d rows together, want %d", test.a, test.b, got, test.want)
+		}
+	}
+	lab, err := c.Through("lab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.RowsOfBoth(lab)(0, 1); got != 40 {
+		t.Errorf("through a view: %d rows", got)
+	}
+	for name, spoil := range map[string]func(*study.Figures){
+		"no views":                func(f *study.Figures) { f.Views = nil },
+		"a view too few":          func(f *study.Figures) { f.Views = f.Views[:1] },
+		"not all rows":            func(f *study.Figures) { f.Views[0]-- },
+		"a negative view":         func(f *study.Figures) { f.Views = []int64{140, -40} },
+		"more than the view has":  func(f *study.Figures) { f.Features[3].Count++ },
+		"fewer than the view has": func(f *study.Figures) { f.Features[2].Count-- },
+	} {
+		f := good()
+		spoil(f)
+		if f.Check(c) == nil {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+}
+
+// TestStatedView: the view is in what a statement signs, stays through new keys and the
+// stored identity, and nobody but a party has one.
+func TestStatedView(t *testing.T) {
+	id, err := study.NewIdentity(study.RoleParty, "North", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ward, err := id.WithView("ward")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := study.DecodeStatement(ward.Statement.Encode())
+	if err != nil || again.View != "ward" || again.Fingerprint() == id.Statement.Fingerprint() {
+		t.Fatalf("%v, %v", again, err)
+	}
+	forged := *ward.Statement
+	forged.View = "lab"
+	if _, err := study.DecodeStatement(forged.Encode()); err == nil {
+		t.Error("a view that was not signed is read")
+	}
+	stored, err := ward.EncodeSecret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := study.DecodeIdentity(stored); err != nil || back.Statement.View != "ward" {
+		t.Errorf("the stored identity: %v", err)
+	}
+	if _, err := id.WithView("two\nlines"); err == nil {
+		t.Error("a view of two lines is taken")
+	}
+	analyst, err := study.NewIdentity(study.RoleAnalyst, "Office", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if analyst, err = analyst.WithView("ward"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := study.DecodeStatement(analyst.Statement.Encode()); err == nil || !strings.Contains(err.Error(), "has no view") {
+		t.Errorf("an analyst with a view: %v", err)
+	}
+}
