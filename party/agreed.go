@@ -27,7 +27,8 @@ type Agreed struct {
 	// Directions are V (m × l) of a basis of kind common; empty for the others.
 	Directions secret.Matrix
 	// Moments are the pooled second moments of prepared columns over the pooled rows
-	// (m × m), of an anchor of kind gaussian.
+	// (m × m), of an anchor of kind gaussian; where there are views, of each two columns less
+	// their pooled means, over the rows that have both, and 0 where no view has both.
 	Moments secret.Matrix
 }
 
@@ -105,7 +106,7 @@ func (g Agreed) wholeAnchor(c *study.Contract) (secret.Matrix, error) {
 }
 
 // gaussian draws rows of the normal law with the pooled means and covariance of prepared
-// columns.
+// columns. Where there are views, [anchor.Covariance] completes what no view has together.
 func (g Agreed) gaussian(c *study.Contract) (secret.Matrix, error) {
 	m := c.M()
 	if rows, columns := g.Moments.Dims(); rows != m || columns != m {
@@ -117,9 +118,19 @@ func (g Agreed) gaussian(c *study.Contract) (secret.Matrix, error) {
 	}
 	sums, counts := mat.NewSymDense(m, nil), mat.NewSymDense(m, nil)
 	defer sums.Zero()
+	views := len(c.Views) > 0
+	together, columns := g.Figures.RowsOfBoth(c), c.Columns()
 	for i := range m {
 		for j := i; j < m; j++ {
-			sums.SetSym(i, j, g.Moments.Reveal().At(i, j))
+			v := g.Moments.Reveal().At(i, j)
+			switch {
+			case !views:
+			case together(columns[i].Feature, columns[j].Feature) == 0:
+				continue // nobody has both
+			default:
+				v += float64(means[i] * means[j]) // they are taken off again
+			}
+			sums.SetSym(i, j, v)
 			counts.SetSym(i, j, 1) // moments are over the rows already
 		}
 	}

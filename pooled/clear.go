@@ -118,16 +118,34 @@ func clearSketch(x []*mat.Dense, exps []int, opt ClearOptions, name func(int) st
 }
 
 // InClear plays all stages over raw rows that lie open, those of each party, and takes the
-// directions: what every party of them would know after masked sums, to the last bit. It
-// is for laboratories and tests.
-func InClear(c *study.Contract, seed anchor.Seed, parties []Rows) (*Pool, error) {
+// directions: what every party of them would know after masked sums, to the last bit. Where the
+// contract has views, views names that of each party. It is for laboratories and tests.
+func InClear(c *study.Contract, seed anchor.Seed, parties []Rows, views ...string) (*Pool, error) {
+	if len(c.Views) > 0 && len(views) != len(parties) {
+		return nil, fmt.Errorf("pooled: %d views for %d parties", len(views), len(parties))
+	}
 	p, err := New(c, seed)
 	if err != nil {
 		return nil, err
 	}
+	as := func(i int) error { // takes a party's place
+		if len(c.Views) == 0 {
+			return nil
+		}
+		if p.own, err = c.Through(views[i]); err != nil {
+			return err
+		}
+		if k := p.known(); k.figures != nil {
+			_, k.columns, err = p.multiplied(k.figures, k.prepare)
+		}
+		return err
+	}
 	for stage, more := p.Next(); more; stage, more = p.Next() {
 		var sum []Word
 		for i, rows := range parties {
+			if err := as(i); err != nil {
+				return nil, err
+			}
 			words, err := p.words(stage, rows)
 			if err != nil {
 				return nil, fmt.Errorf("party %d: %w", i+1, err)

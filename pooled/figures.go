@@ -134,10 +134,10 @@ func sumFigures(c *study.Contract, rows Rows) (*figureSums, error) {
 }
 
 // figureNames are the names of the statistics of the stage figures, in order: the number
-// of rows, and for each feature the missing ones, and counts of levels, or values, their
+// of rows, those of each view, and for each feature the missing ones, and counts of levels, or values, their
 // sum, and the sum of their squares.
 func figureNames(c *study.Contract) []string {
-	names := []string{"rows"}
+	names := append([]string{"rows"}, viewNames(c)...)
 	for _, f := range c.Features {
 		names = append(names, f.Name+": missing")
 		if f.Ranged() {
@@ -207,6 +207,9 @@ func figuresOf(c *study.Contract, sum []Word, sites int) (*study.Figures, error)
 		return q.Int64()
 	}
 	out := &study.Figures{Version: 1, Sites: sites, Rows: count()}
+	for range c.Views {
+		out.Views = append(out.Views, count())
+	}
 	for _, feature := range c.Features {
 		g := study.FeatureFigures{Missing: count()}
 		if feature.Ranged() {
@@ -227,13 +230,29 @@ func figuresOf(c *study.Contract, sum []Word, sites int) (*study.Figures, error)
 		out.Features = append(out.Features, g)
 	}
 	if impossible != nil {
-		return nil, fmt.Errorf("pooled: the pooled figures cannot be those of any rows (%s): the program or the data of some party is broken, or it lies; the sums do not show which",
-			strings.Join(impossible[:min(3, len(impossible))], ", "))
+		return nil, impossibleError("figures", impossible)
 	}
 	if err := out.Check(c); err != nil {
 		return nil, fmt.Errorf("pooled: %w: the program or the data of some party is broken, or it lies", err)
 	}
 	return out, nil
+}
+
+// impossibleError says which sums no rows have.
+func impossibleError(what string, of []string) error {
+	return fmt.Errorf("pooled: the pooled %s cannot be those of any rows (%s): the program or the data of some party is broken, or it lies; the sums do not show which",
+		what, strings.Join(of[:min(3, len(of))], ", "))
+}
+
+// unfillable names a feature whose gaps are to be filled by a pooled figure that nobody's
+// rows give: all of them lack it.
+func unfillable(c *study.Contract, figures *study.Figures) error {
+	for j, f := range c.Features {
+		if figures.Features[j].Count == 0 && (f.Missing == study.MissingMean || f.Missing == study.MissingCommon) {
+			return fmt.Errorf("pooled: the feature %q is missing in all rows of all parties, so that there is nothing to fill it with (missing: %s); leave it out, in a new contract", f.Name, f.Missing)
+		}
+	}
+	return nil
 }
 
 // moment is mean and variance from Σq·2^(f−62) and Σq²·2^(f−124), in the feature's unit.

@@ -19,7 +19,7 @@ import (
 // identities are made once: keys take time.
 var identities = sync.OnceValue(func() []*study.Identity {
 	var out []*study.Identity
-	for i := range 5 {
+	for i := range 9 {
 		id, err := study.NewIdentity(study.RoleParty, fmt.Sprintf("Hospital %d", i+1), nil)
 		if err != nil {
 			panic(err)
@@ -35,11 +35,11 @@ type failer interface {
 }
 
 // sumMasked runs one round of masked sums of the parties' vectors by its real messages and
-// returns each party's sums.
-func sumMasked(t failer, stage int, statistics masked.Statistics, vectors []masked.Vector) []masked.Sums {
+// returns each party's sums. holders are those of parts of the statistics, where not all have all.
+func sumMasked(t failer, stage int, statistics masked.Statistics, vectors []masked.Vector, holders ...masked.Holders) []masked.Sums {
 	t.Helper()
 	ids := identities()[:len(vectors)]
-	config := masked.Config{Study: study.HashOf([]byte("study")), Epoch: study.HashOf([]byte("epoch")), Stage: stage, Colluders: 1, Statistics: statistics}
+	config := masked.Config{Study: study.HashOf([]byte("study")), Epoch: study.HashOf([]byte("epoch")), Stage: stage, Colluders: 1, Statistics: statistics, Holders: holders}
 	for _, id := range ids {
 		config.Parties = append(config.Parties, id.Statement)
 	}

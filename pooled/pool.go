@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
@@ -19,7 +20,8 @@ import (
 // seed and the sums whenever it is needed: it writes nothing down, and prints nothing.
 // A Pool is not for use by several goroutines.
 type Pool struct {
-	contract *study.Contract
+	contract *study.Contract // the whole
+	own      *study.Contract // as this party has it: through its view, if there are views
 	seed     anchor.Seed
 	stages   []study.Stage
 	// Behind a function, of which fmt can print nothing (see package secret).
@@ -32,16 +34,23 @@ type known struct {
 	figures *study.Figures
 	hash    study.Hash
 	prepare *study.Preparation
-	exps    []int      // a prepared value of column j is at most 2^exps[j]
+	// columns are what a party's own rows become before second moments are made of them.
+	columns *study.Preparation
+	exps    []int      // a value of column j there is at most 2^exps[j]
 	q       *mat.Dense // the directions of the next sketch
 	moments moments    // after the last stage of a common basis
-	v       *mat.Dense
+	// together says how many rows have two columns, where there are views.
+	together func(i, j int) int64
+	v        *mat.Dense
 }
 
-// New begins to pool for a contract. The seed is that of the anchor; only a sketch needs
-// it. The error says that the contract pools nothing, or names a range of which no sums
+// New begins to pool for a contract. Where it has views, c is as this party has it
+// ([study.Contract.Through]); the whole one does for who only takes sums. The seed is that of
+// the anchor; only a sketch needs it. The error says that the contract pools nothing, or names a range of which no sums
 // can be made.
 func New(c *study.Contract, seed anchor.Seed) (*Pool, error) {
+	own := c
+	c = c.Whole()
 	stages := c.Stages()
 	if stages == nil {
 		return nil, fmt.Errorf("pooled: the contract pools nothing")
@@ -54,7 +63,7 @@ func New(c *study.Contract, seed anchor.Seed) (*Pool, error) {
 		}
 	}
 	k := new(known)
-	return &Pool{c, seed, stages, func() *known { return k }}, nil
+	return &Pool{c, own, seed, stages, func() *known { return k }}, nil
 }
 
 // Stages are those of the contract, in their order.
@@ -115,12 +124,17 @@ func (p *Pool) Statistics(stage study.Stage) (masked.Statistics, error) {
 	case study.StageMoments:
 		m := len(k.exps)
 		columns := p.contract.ColumnNames()
+		views := viewNames(p.contract)
 		starts := make([]int, m) // of each row of the triangle
 		for i := 1; i < m; i++ {
 			starts[i] = starts[i-1] + m - i + 1
 		}
-		s.N, s.Digest = triangle(m), digest("moments", columns, k.hash)
+		s.N, s.Digest = len(views)+triangle(m), digest("moments", slices.Concat(views, columns), k.hash)
 		s.Name = func(at int) string {
+			if at < len(views) {
+				return views[at]
+			}
+			at -= len(views)
 			i := rowOf(starts, at)
 			return columns[i] + " × " + columns[i+at-starts[i]]
 		}
@@ -143,6 +157,8 @@ func (p *Pool) Statistics(stage study.Stage) (masked.Statistics, error) {
 //
 //	SHA-256("concord/pooled/" ‖ stage ‖ "/v1" ‖ 0 ‖ SHA-256 of the figures ‖ for a sketch of its directions ‖
 //	        u32 columns ‖ for each u32 length ‖ name)
+//
+// Where there are views, the rows of each stand before the columns.
 func digest(stage string, columns []string, of ...study.Hash) study.Hash {
 	b := append([]byte("concord/pooled/"+stage+"/v1"), 0)
 	for _, h := range of {
@@ -170,7 +186,8 @@ func rowOf(starts []int, at int) int {
 }
 
 // Local makes this party's vector for the stage from its raw rows (p values of the
-// contract's features, NaN for missing) in one pass. The errors name a feature and never a
+// features that it has, NaN for missing) in one pass. What belongs to features that it has
+// not is 0. The errors name a feature and never a
 // value: one outside its range, or more rows than the contract allows.
 //
 // Cost: O(n p) for figures, O(n m²) time and O(m²) memory for moments, O(n m k) and O(m k)
@@ -191,7 +208,10 @@ func (p *Pool) words(stage study.Stage, rows Rows) ([]Word, error) {
 	if err := p.next(stage); err != nil {
 		return nil, err
 	}
-	c, k := p.contract, p.known()
+	c, k := p.own, p.known()
+	if len(c.Views) > 0 && c.Within == nil {
+		return nil, fmt.Errorf("pooled: the contract has views, and it is not said which one these rows have")
+	}
 	equal, f := c.Pooling.Weights == "equal", p.fraction(stage)
 	columns := c.ColumnNames()
 	name := func(j int) string { return fmt.Sprintf("%q", columns[j]) }
@@ -207,16 +227,16 @@ func (p *Pool) words(stage study.Stage, rows Rows) ([]Word, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.words(c), nil
+		return spreadFigures(c, s.rows, s.words(c), f), nil
 	case study.StageMoments:
-		s, n, err := gram(p.prepared(rows), k.exps, name)
+		s, n, err := gram(p.prepared(rows), p.ownExps(), name)
 		if err == nil {
 			err = check(n)
 		}
 		if err != nil {
 			return nil, err
 		}
-		return momentWords(s, n, equal, f), nil
+		return spreadMoments(c, n, momentWords(s, n, equal, f), f), nil
 	default:
 		s, err := sketch(p.prepared(rows), k.exps, k.q, name)
 		if err == nil {
@@ -233,13 +253,13 @@ func (p *Pool) words(stage study.Stage, rows Rows) ([]Word, error) {
 func (p *Pool) prepared(rows Rows) Rows {
 	k := p.known()
 	return func(visit func([]float64) error) error {
-		z := make([]float64, len(k.exps))
+		z := make([]float64, k.columns.M())
 		defer clear(z)
 		return rows(func(row []float64) error {
-			if len(row) != len(p.contract.Features) {
-				return fmt.Errorf("pooled: a row has %d values, the contract has %d features", len(row), len(p.contract.Features))
+			if len(row) != len(p.own.Features) {
+				return fmt.Errorf("pooled: a row has %d values, the contract has %d features", len(row), len(p.own.Features))
 			}
-			k.prepare.Row(z, row)
+			k.columns.Row(z, row)
 			return visit(z)
 		})
 	}
@@ -267,11 +287,18 @@ func (p *Pool) take(stage study.Stage, sum []Word, sites int) error {
 		if err != nil {
 			return err
 		}
+		if err := unfillable(c, figures); err != nil {
+			return err
+		}
 		prepare, err := c.Preparation(figures)
 		if err != nil {
 			return err
 		}
-		exps, err := bounds(c, prepare)
+		all, columns, err := p.multiplied(figures, prepare)
+		if err != nil {
+			return err
+		}
+		exps, err := bounds(c, all)
 		if err != nil {
 			return err
 		}
@@ -279,13 +306,20 @@ func (p *Pool) take(stage study.Stage, sum []Word, sites int) error {
 		if err != nil {
 			return err
 		}
-		k.figures, k.prepare, k.exps, k.hash = figures, prepare, exps, hash
+		k.figures, k.prepare, k.columns, k.exps, k.hash = figures, prepare, columns, exps, hash
 		if len(p.stages) > 1 && p.stages[1].Kind == study.StageSketch {
 			k.q = testMatrix(len(exps), c.Pooling.Sketch, p.seed.Sketch())
 		}
 	case study.StageMoments:
-		s, err := momentsOf(sum, k.exps, f)
+		views := len(c.Views)
+		if len(sum) < views {
+			return fmt.Errorf("pooled: %d second moments for %d views", len(sum), views)
+		}
+		s, err := momentsOf(sum[views:], k.exps, f)
 		if err != nil {
+			return err
+		}
+		if k.together, err = p.checkMoments(s, sum[:views], f, sites); err != nil {
 			return err
 		}
 		k.moments = dense{s}
@@ -358,7 +392,9 @@ func (p *Pool) Figures() *study.Figures { return p.known().figures }
 func (p *Pool) Preparation() *study.Preparation { return p.known().prepare }
 
 // Moments are the pooled second moments over the pooled rows, S/N (m × m), of prepared
-// columns; ok is false unless the stage moments was taken, with rows as weights.
+// columns; ok is false unless the stage moments was taken, with rows as weights. Where there
+// are views, each is over the rows that have both columns, less the columns' pooled means
+// ([study.Contract.Centred]), and 0 for two columns that no view has together.
 func (p *Pool) Moments() (*mat.SymDense, bool) {
 	k := p.known()
 	d, ok := k.moments.(dense)
@@ -366,7 +402,17 @@ func (p *Pool) Moments() (*mat.SymDense, bool) {
 		return nil, false
 	}
 	out := mat.NewSymDense(d.columns(), nil)
-	out.ScaleSym(1/float64(k.figures.Rows), d.s)
+	if k.together == nil {
+		out.ScaleSym(1/float64(k.figures.Rows), d.s)
+		return out, true
+	}
+	for i := range d.columns() {
+		for j := range i + 1 {
+			if n := k.together(i, j); n > 0 {
+				out.SetSym(i, j, d.s.At(i, j)/float64(n))
+			}
+		}
+	}
 	return out, true
 }
 

@@ -16,7 +16,7 @@ const RareLevel = 10
 // each feature has, nil for numbers. What is said of the site stays there.
 func Warnings(c *study.Contract, stage study.Stage, rows int, levels [][]int) []string {
 	var out []string
-	switch m := c.Whole().M(); stage.Kind {
+	switch m := c.M(); stage.Kind {
 	case study.StageFigures:
 		var rare []string
 		for j, f := range c.Features {

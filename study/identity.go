@@ -53,8 +53,8 @@ type Statement struct {
 	ApproverKey []byte `json:"approver_key,omitempty"`
 	// View is what a party has of the features, where the contract has views: see
 	// [Contract.CheckView].
-	View string `json:"view,omitempty"`
-	Signature   []byte `json:"signature,omitempty"`
+	View      string `json:"view,omitempty"`
+	Signature []byte `json:"signature,omitempty"`
 }
 
 // Encode returns the canonical encoding.

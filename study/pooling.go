@@ -115,12 +115,12 @@ func (c *Contract) poolSteps() []string {
 
 // StageNumbers is how many numbers a stage pools. Of figures: the rows, those of each view,
 // and of each feature the missing values and the counts of its levels, or values, sum and squares; of
-// moments a triangle; of a sketch its numbers and the sum of all squares.
+// moments a triangle, after the rows of each view; of a sketch its numbers and the sum of all squares.
 func (c *Contract) StageNumbers(s Stage) int64 {
 	m := int64(c.M())
 	switch s.Kind {
 	case StageMoments:
-		return m * (m + 1) / 2
+		return int64(len(c.Whole().Views)) + m*(m+1)/2
 	case StageSketch:
 		return m*int64(c.Pooling.Sketch) + 1
 	}
