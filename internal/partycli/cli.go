@@ -137,7 +137,7 @@ func (p *program) open() (*visit, error) {
 		return nil, err
 	}
 	v.contract = v.whole
-	if view := v.preparedView(); view != "" {
+	if view := v.viewHere(); view != "" {
 		if err := v.through(view); err != nil {
 			return nil, fmt.Errorf("the prepared contribution: %w", err)
 		}

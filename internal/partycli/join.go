@@ -16,13 +16,17 @@ import (
 )
 
 func (p *program) joinCommand() *cobra.Command {
-	var name, approver, trusted string
+	var name, approver, view, trusted string
 	cmd := &cobra.Command{
 		Use:   "join INVITE --name NAME",
 		Short: "Make this site's keys and join a study",
 		Long: `Makes this site's keys, connects to the server that the invite names, checks that
 it is the analyst's, and sends this site's identity statement: its name and
 public keys. No data leaves. The contract comes back and is shown.
+
+Where the contract has views and pools figures, every site says which view of the features
+it has (--view); the roster that people confirm shows it. Without it the answer lists the
+views; the same command with --view goes on.
 
 The analyst then lets this site in (concordd admit). Until then the exit status is
 3; the same command again asks whether that has happened.
@@ -34,11 +38,12 @@ A site that has joined takes another invite to the same study as the server's ne
 address, or its other way in.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.join(cmd.Context(), args[0], name, approver, trusted)
+			return p.join(cmd.Context(), args[0], name, approver, view, trusted)
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "what people call this site; stands in every roster")
 	cmd.Flags().StringVar(&approver, "approver", "", "public key of another person who approves what leaves (concord approver new)")
+	cmd.Flags().StringVar(&view, "view", "", "which view of the features this site has, where the contract has views")
 	cmd.Flags().StringVar(&trusted, "ca", "", "a file of certificates in PEM to trust besides the system's; kept in the site's folder")
 	cmd.MarkFlagRequired("name")
 	return p.byFile(cmd, true)
@@ -71,7 +76,7 @@ func (p *program) joinByFile(s *site.Site, id *study.Identity, invite study.Invi
 	return nil
 }
 
-func (p *program) join(ctx context.Context, line, name, approver, trusted string) error {
+func (p *program) join(ctx context.Context, line, name, approver, view, trusted string) error {
 	invite, err := study.ParseInvite(line)
 	if err != nil {
 		return &cli.UsageError{Err: err}
@@ -100,7 +105,7 @@ func (p *program) join(ctx context.Context, line, name, approver, trusted string
 		return err
 	}
 	defer unlock()
-	id, err := s.Enrol(name, key)
+	id, err := s.Enrol(name, key, view)
 	if err != nil {
 		return err
 	}
@@ -150,6 +155,9 @@ func (p *program) join(ctx context.Context, line, name, approver, trusted string
 	}
 	contract, err := study.DecodeContract(raw)
 	if err != nil {
+		return err
+	}
+	if err := contract.CheckView(id.Statement); err != nil {
 		return err
 	}
 	if err := v.noteJoined(invite.Analyst); err != nil {

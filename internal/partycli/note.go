@@ -54,7 +54,7 @@ func (v *visit) heard(party study.Hash) (study.Head, error) {
 
 // noteJoining enters, before this site has a contract, that it asks to take part.
 func (v *visit) noteJoining(invite study.Invite, whereTo string) error {
-	if err := v.site.BeginAudit(invite.Contract); err != nil {
+	if err := v.site.BeginAudit(invite.Contract, v.own()); err != nil {
 		return err
 	}
 	return v.noteOnce(audit.Event{

@@ -103,8 +103,8 @@ func (v *visit) needsPooling() error {
 	if !v.pools() {
 		return cli.Usagef("this study pools no figures")
 	}
-	if len(v.whole.Views) > 0 {
-		return errors.New("figures of a study with views cannot be pooled: what a site has no column for would count as missing")
+	if err := v.enoughOfViews(v.chain.Root()); err != nil {
+		return err
 	}
 	if v.late() {
 		return cli.WithHint(errors.New("this site came after setup; it gets the pooled figures with the anchor"), "run concord sync")
@@ -172,7 +172,7 @@ func (p *program) draftPool(v *visit, stage int, path string, opt table.Options,
 	if due := r.Next().Due; due != masked.DueReady {
 		return "", report, errors.New("the others go on without this site in this stage; it gets the sums by concord sync")
 	}
-	from, err := describeSource(path, v.whole, opt)
+	from, err := describeSource(path, v.contract, opt)
 	if err != nil {
 		return "", report, err
 	}

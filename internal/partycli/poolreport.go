@@ -66,7 +66,7 @@ func (r poolReport) keeps(f party.Floors) error {
 // scanned goes over the rows of a file for a stage: the vector, and on the way the report.
 func (v *visit) scanned(path string, pool *pooled.Pool, stage study.Stage, opt table.Options, from source) (masked.Vector, poolReport, error) {
 	report := poolReport{Stage: stage.String()}
-	for _, f := range v.whole.Features {
+	for _, f := range v.contract.Features {
 		g := poolFeature{Name: f.Name, Names: f.Spellings()}
 		if len(g.Names) > 0 {
 			g.Levels = make([]int, len(g.Names))
@@ -76,7 +76,7 @@ func (v *visit) scanned(path string, pool *pooled.Pool, stage study.Stage, opt t
 	squares := make([]float64, len(report.Features))
 	opt.Digest = from.database()
 	vector, err := pool.Local(stage, func(visit func([]float64) error) error {
-		summary, err := table.Scan(path, v.whole, opt, func(row *table.Row) error {
+		summary, err := table.Scan(path, v.contract, opt, func(row *table.Row) error {
 			for j, x := range row.X {
 				g := &report.Features[j]
 				switch {
@@ -148,6 +148,7 @@ func (p *program) printPool(v *visit, m *bundle.Manifest, r poolReport, all bool
 	stage := stages[m.Round-1]
 	p.printf("stage %d of %d, %s: what is summed over all parties\n", m.Round, len(stages), stage)
 	p.printf("%s\n", wrapped("- "+v.summedInWords(stage), 2, 100))
+	p.printPoolView(v)
 	people := ""
 	if v.whole.Subject != "" {
 		people = fmt.Sprintf(" of %d people (column %s)", r.People, v.whole.Subject)
@@ -188,8 +189,8 @@ func (p *program) printPool(v *visit, m *bundle.Manifest, r poolReport, all bool
 	said := []string{
 		"what leaves are these figures with masks on them: numbers that look random to everybody, the analyst included. The masks go away in the sum over all parties, and only there.",
 		"every party learns the sums, and so do parties that come later. The analyst learns none of them.",
-		fmt.Sprintf("all other parties together (%d here) know this site's own figures: the sums minus theirs. Fewer of them, which is what the contract assumes (%s), learn of it only the sum over the %d parties that are left.",
-			len(m.Recipients), partiesWord(colluders), len(m.Recipients)+1-colluders),
+		fmt.Sprintf("all other parties together (%d here) know this site's own figures: the sums minus theirs. Fewer of them, which is what the contract assumes (%s), learn of it only the sum over the %d parties that are left%s.",
+			len(m.Recipients), partiesWord(colluders), v.standTogether(len(m.Recipients)+1)-colluders, v.ofThisView()),
 		"once all have sent theirs and most have revealed, nothing is taken back: a party that withdraws later stays in the sums.",
 	}
 	if stage.Kind != study.StageFigures {
@@ -199,7 +200,7 @@ func (p *program) printPool(v *visit, m *bundle.Manifest, r poolReport, all bool
 	for j, g := range r.Features {
 		levels[j] = g.Levels
 	}
-	for _, warning := range pooled.Warnings(v.whole, stage, r.Rows, levels) {
+	for _, warning := range pooled.Warnings(v.contract, stage, r.Rows, levels) {
 		said = append(said, "look at this: "+warning+".")
 	}
 	for _, line := range said {
@@ -229,6 +230,9 @@ func (v *visit) summedInWords(stage study.Stage) string {
 	switch stage.Kind {
 	case study.StageFigures:
 		parts := []string{"the number of rows, and of each feature how many rows lack it"}
+		if len(v.whole.Views) > 0 {
+			parts[0] = "the number of rows of each view, and of each feature how many rows lack it"
+		}
 		if len(numbers) > 0 {
 			parts = append(parts, "of "+listed(numbers)+" the sum and the sum of squares, which give mean and deviation")
 		}
@@ -237,6 +241,9 @@ func (v *visit) summedInWords(stage study.Stage) string {
 		}
 		return strings.Join(parts, "; ")
 	case study.StageMoments:
+		if len(v.whole.Views) > 0 {
+			return fmt.Sprintf("the products of each pair of the %d prepared columns, less the pooled means, summed over the rows of the sites that have both: %d numbers, which say how columns go together", m, m*(m+1)/2)
+		}
 		return fmt.Sprintf("the products of each pair of the %d prepared columns, summed over the rows: %d numbers. From them follow the mixtures of columns by which all parties' rows differ most, which are the common basis", m, m*(m+1)/2)
 	}
 	return fmt.Sprintf("the products of the %d prepared columns with %d mixtures of them that all parties know, summed over the rows: %d numbers", m, v.whole.Pooling.Sketch, m*v.whole.Pooling.Sketch+1)

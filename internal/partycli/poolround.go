@@ -80,7 +80,7 @@ func (v *visit) poolConfig(stage int) (masked.Config, error) {
 	}
 	return masked.Config{
 		Study: v.study, Epoch: v.chain.Setup(), Stage: stage, Parties: v.chain.Root().Parties(), Without: without,
-		Colluders: v.whole.Pooling.Colluders, Statistics: statistics,
+		Colluders: v.whole.Pooling.Colluders, Holders: v.holders(), Statistics: statistics,
 	}, nil
 }
 

@@ -62,7 +62,7 @@ func (v *visit) pooledSoFar() (*pooled.Pool, error) {
 	if !ok {
 		seed = anchor.Seed{}
 	}
-	pool, err := pooled.New(v.whole, seed)
+	pool, err := pooled.New(v.contract, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +266,7 @@ const topicOfSums = "figures"
 // question is what this site is asked in a stage, for the ledger.
 func (v *visit) question(stage int, set []study.Hash, source study.Hash, statistics study.Hash) masked.Answered {
 	return masked.Answered{
-		Topic: topicOfSums, Epoch: v.chain.Setup(), Stage: stage, Statistics: statistics, Set: set, Source: source,
+		Topic: topicOfSums, Epoch: v.chain.Setup(), Stage: stage, Statistics: statistics, Set: set, Views: v.viewsOf(set), Source: source,
 	}
 }
 

@@ -64,6 +64,11 @@ func (p *program) rekey(ctx context.Context) error {
 		if next, err = study.NewIdentity(study.RoleParty, v.id.Statement.Name, v.id.Statement.ApproverKey); err != nil {
 			return err
 		}
+		if view := v.id.Statement.View; view != "" {
+			if next, err = next.WithView(view); err != nil {
+				return err
+			}
+		}
 		if err := v.site.PutNext(next); err != nil {
 			return err
 		}

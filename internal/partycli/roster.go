@@ -89,6 +89,9 @@ func (p *program) showRoster(ctx context.Context) error {
 		return err
 	}
 	p.printRoster(v, roster)
+	if err := v.enoughOfViews(roster); err != nil {
+		return err
+	}
 	p.printf("phrase: %s\n", strings.Join(study.Phrase(roster.Epoch(v.study)), " "))
 	p.printf("next: compare the phrase with the other parties by telephone, then concord roster confirm\n")
 	return nil
@@ -113,14 +116,26 @@ func (p *program) printRoster(v *visit, roster *study.Roster) {
 	p.printf("%s, contract %s\n", v.contract.Name, v.study.Short())
 	for _, m := range roster.Members {
 		note := ""
+		if m.View != "" {
+			note = fmt.Sprintf("  view %q", m.View)
+		}
 		if m.Fingerprint() == v.own() {
-			note = "  (this site)"
+			note += "  (this site)"
 		}
 		if ascii := fmt.Sprintf("%+q", m.Name); ascii != fmt.Sprintf("%q", m.Name) {
 			note += "  spelled " + ascii // two letters may look the same
 		}
 		p.printf("  %-8s %-40q %s%s\n", m.Role, m.Name, m.Fingerprint().Short(), note)
 	}
+}
+
+// enoughOfViews refuses a roster over which figures cannot be pooled without showing those
+// of a few.
+func (v *visit) enoughOfViews(roster *study.Roster) error {
+	if err := v.whole.CheckHoldings(roster.Parties()); err != nil {
+		return cli.WithHint(err, "nothing was confirmed: ask the analyst to change who takes part (concordd remove, invite, admit), or for another contract")
+	}
+	return nil
 }
 
 // newRoster is the closed roster that the server offers, after what a program can check:
@@ -218,6 +233,9 @@ func (p *program) confirmRoster(ctx context.Context, typed, keyFile string) erro
 	}
 	epoch := roster.Epoch(v.study)
 	p.printRoster(v, roster)
+	if err := v.enoughOfViews(roster); err != nil {
+		return err
+	}
 	if err := p.comparePhrase(epoch, typed); err != nil {
 		return err
 	}

@@ -13,7 +13,16 @@ import (
 )
 
 // viewFlag says what --view is for.
-const viewFlag = "which view of the features the file has, where the contract has views (default: the one that its header fits)"
+const viewFlag = "which view of the features the file has, where the contract has views (default: the one with which this site joined, else the one that its header fits)"
+
+// viewHere is the view of the features that this site is known to have: the one with which it
+// joined, or else that of the contribution that is prepared here; "" if there is none.
+func (v *visit) viewHere() string {
+	if view := v.id.Statement.View; view != "" {
+		return view
+	}
+	return v.preparedView()
+}
 
 // preparedView is the view of the contribution that is prepared here, or "".
 func (v *visit) preparedView() string {
@@ -37,8 +46,8 @@ func (v *visit) through(view string) error {
 	return nil
 }
 
-// chooseView finds the view that a file has and goes on with it: the one that is named,
-// or else the only one whose features are all in the header with no other feature of
+// chooseView finds the view that a file has and goes on with it: the one with which this site
+// joined, the one that is named, or else the only one whose features are all in the header with no other feature of
 // the contract. It says which one it is, and what is not read.
 func (p *program) chooseView(v *visit, path string, opt table.Options, named string) error {
 	if len(v.whole.Views) == 0 {
@@ -51,8 +60,15 @@ func (p *program) chooseView(v *visit, path string, opt table.Options, named str
 	if err != nil {
 		return err
 	}
-	view := named
+	view, how := named, "as said"
+	if joined := v.id.Statement.View; joined != "" {
+		if named != "" && named != joined {
+			return cli.Usagef("--view %s: this site joined with the view %q", named, joined)
+		}
+		view, how = joined, "with which this site joined"
+	}
 	if view == "" {
+		how = "as the header fits"
 		fit, exact := v.whole.Fitting(columns)
 		switch {
 		case len(exact) == 1:
@@ -67,10 +83,6 @@ func (p *program) chooseView(v *visit, path string, opt table.Options, named str
 	}
 	if err := v.through(view); err != nil {
 		return cli.Usagef("%s", strings.TrimPrefix(err.Error(), "study: "))
-	}
-	how := "as the header fits"
-	if named != "" {
-		how = "as said"
 	}
 	p.printf("view %q, %s: %d of the contract's %d features\n", view, how, len(v.contract.Features), len(v.whole.Features))
 	var idle []string

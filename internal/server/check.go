@@ -169,6 +169,9 @@ func (s *Server) checkContribution(v *view, epoch study.Hash, party *study.State
 			return err
 		}
 	}
+	if party.View != "" && r.Manifest.View != party.View {
+		return fmt.Errorf("the contribution of %q has the view %q, and its sender joined with %q", party.Name, r.Manifest.View, party.View)
+	}
 	return found.Verdict(r.Manifest.View, shapes[0], shapes[1], shapes[2])
 }
 

@@ -36,6 +36,9 @@ func (s *Server) join(ctx context.Context, hash, invite study.Hash, statement *s
 	if err != nil {
 		return nil, false, err
 	}
+	if err := v.contract.CheckView(statement); err != nil {
+		return nil, false, refused(err)
+	}
 	capacity := v.size
 	if v.chain != nil {
 		capacity = 0 // whoever comes now asks

@@ -151,15 +151,19 @@ func (s *Site) PutWitness(b []byte) error {
 func (s *Site) Witness() ([]byte, error) { return os.ReadFile(s.path(receiptsDir, witnessFile)) }
 
 // BeginAudit makes room for the log of a study: that of another one, which this site
-// asked to join and never joined, is moved aside.
-func (s *Site) BeginAudit(hash study.Hash) error {
-	var other study.Hash
+// asked to join and never joined, is moved aside, and so is that of the same keys with another
+// statement, which no server took: it names another view of the features.
+func (s *Site) BeginAudit(hash, own study.Hash) error {
+	var other, by study.Hash
 	err := s.Noted(func(e *audit.Entry) bool {
-		other = e.Study
+		other, by = e.Study, e.By
 		return false
 	})
-	if err != nil || other.IsZero() || other == hash || s.Joined() {
+	if err != nil || other.IsZero() || s.Joined() || other == hash && by == own {
 		return err
+	}
+	if other == hash {
+		other = by
 	}
 	if err := os.Rename(s.path(AuditFile), s.path("audit-"+other.String()+".jsonl")); err != nil {
 		return err

@@ -138,11 +138,27 @@ func TestNoteOldStudy(t *testing.T) {
 	if _, err := s.Note(id, study.Hash{2}, audit.Event{Kind: audit.Joining}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.BeginAudit(study.Hash{1}); err != nil {
+	own := id.Statement.Fingerprint()
+	if err := s.BeginAudit(study.Hash{1}, own); err != nil {
 		t.Fatal(err)
 	}
 	note(t, s, id, audit.Joining)
+	if err := s.BeginAudit(study.Hash{1}, own); err != nil { // again, of the same
+		t.Fatal(err)
+	}
 	if got := verified(t, path, id); !slices.Equal(got, []audit.Kind{audit.Joining}) {
+		t.Errorf("the log says %v", got)
+	}
+	// The same keys with a statement that names a view: no server took the one before.
+	ward, err := id.WithView("ward")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.BeginAudit(study.Hash{1}, ward.Statement.Fingerprint()); err != nil {
+		t.Fatal(err)
+	}
+	note(t, s, ward, audit.Joining)
+	if got := verified(t, path, ward); !slices.Equal(got, []audit.Kind{audit.Joining}) {
 		t.Errorf("the log says %v", got)
 	}
 	if err := os.Remove(path); err != nil {

@@ -133,11 +133,22 @@ func New(dir string) (*Site, error) {
 
 // Enrol makes the site's identity, or returns the stored one if joining was
 // interrupted. approver is the public key of the person who approves there, or nil
-// for whoever holds the site's keys. The site must be locked.
-func (s *Site) Enrol(name string, approver ed25519.PublicKey) (*study.Identity, error) {
-	switch id, err := s.Identity(); {
-	case err == nil && id.Statement.Name == name && bytes.Equal(id.Statement.ApproverKey, approver):
+// for whoever holds the site's keys. view is what the site has of the features of a contract with
+// views, or "" for what was said before; it may change until the site has joined. The site
+// must be locked.
+func (s *Site) Enrol(name string, approver ed25519.PublicKey, view string) (*study.Identity, error) {
+	id, err := s.Identity()
+	same := err == nil && id.Statement.Name == name && bytes.Equal(id.Statement.ApproverKey, approver)
+	switch {
+	case same && (view == "" || id.Statement.View == view):
 		return id, nil
+	case same && s.Joined():
+		return nil, fmt.Errorf("%q has joined with the view %q; that cannot be changed in this study", name, id.Statement.View)
+	case same:
+		if id, err = id.WithView(view); err != nil {
+			return nil, err
+		}
+		return id, s.putIdentity(id)
 	case err == nil && id.Statement.Name == name && (s.Joined() || s.has(triedFile)):
 		return nil, fmt.Errorf("%q has joined, or may have, with another approver; that cannot be changed in this study", name)
 	case err == nil && (s.Joined() || s.has(triedFile)):
@@ -146,27 +157,36 @@ func (s *Site) Enrol(name string, approver ed25519.PublicKey) (*study.Identity, 
 		return nil, err
 	}
 	// No identity yet, or one under another name that no server has seen.
-	id, err := study.NewIdentity(study.RoleParty, name, approver)
-	if err != nil {
+	if id, err = study.NewIdentity(study.RoleParty, name, approver); err != nil {
 		return nil, err
 	}
+	if view != "" {
+		if id, err = id.WithView(view); err != nil {
+			return nil, err
+		}
+	}
+	return id, s.putIdentity(id)
+}
+
+// putIdentity makes the folder's parts and writes the identity there.
+func (s *Site) putIdentity(id *study.Identity) error {
 	keys, err := id.EncodeSecret()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer keys.Erase()
 	for _, sub := range []string{outboxDir, receiptsDir, inboxDir} {
 		if err := durable.MkdirAll(s.path(sub), dirPerm); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := durable.KeepOutOfGit(s.Dir); err != nil {
-		return nil, err
+		return err
 	}
 	if err := durable.WriteFile(s.path(statementFile), id.Statement.Encode(), filePerm); err != nil {
-		return nil, err
+		return err
 	}
-	return id, durable.WriteFile(s.path(identityFile), keys.Reveal(), secretPerm)
+	return durable.WriteFile(s.path(identityFile), keys.Reveal(), secretPerm)
 }
 
 // PutTried notes that this identity is about to be sent to a server: whatever

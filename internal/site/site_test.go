@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -30,14 +31,14 @@ func locked(t *testing.T, dir string) *site.Site {
 }
 
 // TestEnrol: an identity can change while no server has seen it, and never
-// afterwards, whatever came back.
+// afterwards, whatever came back; but for the view, until the site has joined.
 func TestEnrol(t *testing.T) {
 	s := locked(t, t.TempDir())
-	first, err := s.Enrol("Nort", nil)
+	first, err := s.Enrol("Nort", nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.Enrol("North", nil)
+	second, err := s.Enrol("North", nil, "")
 	if err != nil {
 		t.Fatalf("correcting the name before any join: %v", err)
 	}
@@ -47,12 +48,20 @@ func TestEnrol(t *testing.T) {
 	if err := s.PutTried(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.Enrol("North", nil)
+	again, err := s.Enrol("North", nil, "")
 	if err != nil || again.Statement.Fingerprint() != second.Statement.Fingerprint() {
 		t.Errorf("the same name again gives %v, %v; want the stored identity", again, err)
 	}
-	if _, err := s.Enrol("South", nil); err == nil || !strings.Contains(err.Error(), `belongs to "North"`) {
+	if _, err := s.Enrol("South", nil, ""); err == nil || !strings.Contains(err.Error(), `belongs to "North"`) {
 		t.Errorf("another name after a tried join = %v, want a refusal", err)
+	}
+	// The view may still be said, since the server asks for it; the keys stay.
+	ward, err := s.Enrol("North", nil, "ward")
+	if err != nil || ward.Statement.View != "ward" || !bytes.Equal(ward.Statement.SigningKey, second.Statement.SigningKey) {
+		t.Errorf("with a view: %v", err)
+	}
+	if again, err := s.Enrol("North", nil, ""); err != nil || again.Statement.Fingerprint() != ward.Statement.Fingerprint() {
+		t.Errorf("the same name again gives %v, %v; want the identity with its view", again, err)
 	}
 	for _, name := range []string{"identity.secret", ".gitignore"} {
 		if _, err := os.Stat(s.Path(name)); err != nil {
@@ -87,7 +96,7 @@ func TestOneCommandAtATime(t *testing.T) {
 // system left there does not matter, a changed one does.
 func TestRoster(t *testing.T) {
 	s := locked(t, t.TempDir())
-	id, err := s.Enrol("North", nil)
+	id, err := s.Enrol("North", nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +158,7 @@ func TestRoster(t *testing.T) {
 // TestCloseSetup: with the model the seed goes, and every share it came from.
 func TestCloseSetup(t *testing.T) {
 	s := locked(t, t.TempDir())
-	if _, err := s.Enrol("North", nil); err != nil {
+	if _, err := s.Enrol("North", nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	seed, err := anchor.SeedFromBytes(secret.NewBytes([]byte("0123456789abcdef0123456789abcdef")))
