@@ -178,6 +178,13 @@ func TestChainRefuses(t *testing.T) {
 		{"another approver", changed(func(a *study.Amendment) {
 			a.Statement = newID(t, study.RoleParty, "North", stranger.Statement.SigningKey).Statement.Encode()
 		}), "name, the approver or the view"},
+		{"another view", changed(func(a *study.Amendment) {
+			seeing, err := newID(t, study.RoleParty, "North", nil).WithView("ward")
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Statement = seeing.Statement.Encode()
+		}), "the contract has no views"},
 		{"an analyst's statement", changed(func(a *study.Amendment) { a.Statement = newID(t, study.RoleAnalyst, "North", nil).Statement.Encode() }), "must be a party's"},
 		{"keys of before", changed(func(a *study.Amendment) { a.Statement = north.Statement.Encode() }), "have been in a roster"},
 		{"a broken statement", changed(func(a *study.Amendment) { a.Statement = []byte("{}") }), "identity statement"},

@@ -199,3 +199,40 @@ func TestStatedView(t *testing.T) {
 		t.Errorf("an analyst with a view: %v", err)
 	}
 }
+
+// TestViewStays: new keys keep the view, and who comes after setup names one.
+func TestViewStays(t *testing.T) {
+	c := pooledViews(t, "")
+	hash := study.Hash{1}
+	office, err := study.NewIdentity(study.RoleAnalyst, "Office", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := withViews(t, strings.Fields("ward ward ward ward lab lab lab lab")...)
+	r, err := study.NewRoster(c, 1, append(slices.Clone(members), office.Statement))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain := study.NewChain(c, hash, r)
+	fresh, err := study.NewIdentity(study.RoleParty, "Site 1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for view, want := range map[string]string{"ward": "", "lab": "it changes the name, the approver or the view", "": "does not say which view", "kitchen": "the contract has ward, lab"} {
+		next, err := fresh.WithView(view)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = chain.Propose(study.AmendRekey, members[0].Fingerprint(), next.Statement, "")
+		if got := fmt.Sprint(err); (err == nil) != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("new keys with the view %q: %v, want %q", view, err, want)
+		}
+	}
+	late := withViews(t, strings.Fields("w w w w w w w w lab")...)[8]
+	if _, err := chain.Propose(study.AmendAdd, study.Hash{}, late, ""); err != nil {
+		t.Error(err)
+	}
+	if _, err := chain.Propose(study.AmendAdd, study.Hash{}, withViews(t, strings.Fields("w w w w w w w w kitchen")...)[8], ""); err == nil {
+		t.Error("a late party of no view of the contract is proposed")
+	}
+}

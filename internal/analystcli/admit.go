@@ -84,7 +84,7 @@ func (p *program) decide(ctx context.Context, prefix, who string, all bool, done
 			chosen = append(chosen, v)
 		}
 		if who == "" && !all {
-			fmt.Fprintf(p.out, "asks: %-30q %s, with the invite for %q\n", v.UsedBy, v.Statement.Fingerprint().Short(), v.Label)
+			fmt.Fprintf(p.out, "asks: %-30q %s%s, with the invite for %q\n", v.UsedBy, v.Statement.Fingerprint().Short(), viewOf(v.Statement), v.Label)
 		}
 	}
 	switch {
@@ -105,7 +105,7 @@ func (p *program) decide(ctx context.Context, prefix, who string, all bool, done
 		if now, err := srv.Status(ctx, s.Hash); err == nil && done == "admitted" && len(now.Pending) > 0 {
 			done = "proposed" // after setup members decide
 		}
-		fmt.Fprintf(p.out, "%s %q, %s, who came with the invite for %q\n", done, v.UsedBy, v.Statement.Fingerprint().Short(), v.Label)
+		fmt.Fprintf(p.out, "%s %q, %s%s, who came with the invite for %q\n", done, v.UsedBy, v.Statement.Fingerprint().Short(), viewOf(v.Statement), v.Label)
 	}
 	return p.sayRoster(ctx, srv, s, p.out)
 }
@@ -121,4 +121,12 @@ func (p *program) sayRoster(ctx context.Context, srv *server.Server, s store.Stu
 		fmt.Fprintf(out, "still to confirm who comes after setup: %s\n", strings.Join(status.Pending, "; "))
 	}
 	return nil
+}
+
+// viewOf says which view of the features a party has, if its statement does.
+func viewOf(s *study.Statement) string {
+	if s.View == "" {
+		return ""
+	}
+	return fmt.Sprintf(", view %q", s.View)
 }

@@ -133,7 +133,7 @@ func (p *program) printRoster(v *visit, roster *study.Roster) {
 // of a few.
 func (v *visit) enoughOfViews(roster *study.Roster) error {
 	if err := v.whole.CheckHoldings(roster.Parties()); err != nil {
-		return cli.WithHint(err, "nothing was confirmed: ask the analyst to change who takes part (concordd remove, invite, admit), or for another contract")
+		return cli.WithHint(err, "ask the analyst to change who takes part (concordd remove, invite, admit) before anybody confirms, or for another contract")
 	}
 	return nil
 }
