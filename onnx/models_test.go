@@ -87,7 +87,7 @@ func fit(t testing.TB) []fitted {
 }
 
 // agree compares what a graph makes of 1,000 rows with scores: 1e-4 of the larger
-// of 1 and the score, which is what the issue asks of float32, and the same
+// of 1 and the score, which is what the package promises of float32, and the same
 // classes. It returns the largest difference.
 func agree(t *testing.T, out Output, want *mat.Dense) float64 {
 	t.Helper()
@@ -108,6 +108,21 @@ func agree(t *testing.T, out Output, want *mat.Dense) float64 {
 		t.Error("the classes are not those of the scores")
 	}
 	return worst
+}
+
+// agrees compares what the graph makes of x with what the model makes of the same rows as
+// it takes them.
+func agrees(t *testing.T, g *Graph, x *mat.Dense, m learn.Model, in *mat.Dense) {
+	t.Helper()
+	want, err := m.Scores(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := g.Run(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree(t, out, want)
 }
 
 // TestLearners: every learner's graph, written and read back, scores 1,000 random

@@ -130,15 +130,7 @@ func TestKernelFar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := m.Scores(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := g.Run(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		agree(t, out, want)
+		agrees(t, g, x, m, x)
 	}
 
 	flat := &learn.KernelMachine{Columns: 2, Intercept: []float64{1, -2, 0.5}, Gamma: 1, Centre: []float64{0, 0},
@@ -148,15 +140,7 @@ func TestKernelFar(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := random(src, 3, 2)
-	want, err := flat.Scores(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := g.Run(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	agree(t, out, want)
+	agrees(t, g, rows, flat, rows)
 }
 
 // TestNeighboursTies: among whole numbers distances are often equal; the lower
@@ -183,14 +167,6 @@ func TestNeighboursTies(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := whole(1000)
-		want, err := m.Scores(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := g.Run(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		agree(t, out, want)
+		agrees(t, g, rows, m, rows)
 	}
 }

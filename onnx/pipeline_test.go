@@ -102,15 +102,7 @@ func TestPipeline(t *testing.T) {
 			if g, err = Decode(g.Encode()); err != nil {
 				t.Fatal(err)
 			}
-			want, err := m.model.Scores(in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := g.Run(x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			agree(t, out, want)
+			agrees(t, g, x, m.model, in)
 		})
 	}
 }
@@ -134,15 +126,7 @@ func TestPipelineTrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := m.model.Scores(scaled)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := g.Run(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		agree(t, out, want)
+		agrees(t, g, x, m.model, scaled)
 	}
 }
 
