@@ -39,10 +39,7 @@ func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 	if rows == 0 {
 		rows = usualRows(m)
 	}
-	var (
-		made secret.Matrix
-		err  error
-	)
+	var made secret.Matrix
 	switch a.Kind {
 	case "gaussian":
 		s, err := seedFrom(src())
@@ -70,35 +67,45 @@ func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 			return nil, err
 		}
 	case "low-rank", "smote":
-		pieces := make([]secret.Matrix, len(t.parties))
-		for i, p := range t.parties {
-			x := secret.NewMatrix(p.x)
-			n, _ := p.x.Dims()
-			if a.Kind == "smote" {
-				neighbours := a.Neighbours
-				if neighbours == 0 {
-					neighbours = 5
-				}
-				pieces[i], err = anchor.SMOTEPiece(x, n, min(neighbours, n-1), src(i))
-			} else {
-				rank, delta := a.Rank, a.Delta
-				if rank == 0 {
-					rank = l
-				}
-				if delta == 0 {
-					delta = 0.05 // NRI 6.1
-				}
-				pieces[i], err = anchor.LowRankPiece(x, min(rank, n, m), delta, src(i))
-			}
-			if err != nil {
-				return nil, fmt.Errorf("party %d: %w", i+1, err)
-			}
+		pieces, err := t.pieces(a, l, src)
+		if err != nil {
+			return nil, err
 		}
 		if made, err = anchor.FromPieces(pieces, rows, src("rows")); err != nil {
 			return nil, err
 		}
 	}
 	return made.Reveal(), nil
+}
+
+// pieces are what each party makes of its own rows for an anchor that all have a part in.
+func (t *trial) pieces(a Anchor, l int, src func(...any) *rand.ChaCha8) ([]secret.Matrix, error) {
+	pieces := make([]secret.Matrix, len(t.parties))
+	var err error
+	for i, p := range t.parties {
+		x := secret.NewMatrix(p.x)
+		n, m := p.x.Dims()
+		if a.Kind == "smote" {
+			neighbours := a.Neighbours
+			if neighbours == 0 {
+				neighbours = 5
+			}
+			pieces[i], err = anchor.SMOTEPiece(x, n, min(neighbours, n-1), src(i))
+		} else {
+			rank, delta := a.Rank, a.Delta
+			if rank == 0 {
+				rank = l
+			}
+			if delta == 0 {
+				delta = 0.05 // NRI 6.1
+			}
+			pieces[i], err = anchor.LowRankPiece(x, min(rank, n, m), delta, src(i))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("party %d: %w", i+1, err)
+		}
+	}
+	return pieces, nil
 }
 
 func seedFrom(r *rand.ChaCha8) (anchor.Seed, error) {
