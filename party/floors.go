@@ -65,3 +65,11 @@ func (f Floor) below(n int, format string, args ...any) []string {
 	}
 	return []string{fmt.Sprintf(format, args...) + fmt.Sprintf(", the floor %s is %d", f.By, f.Least)}
 }
+
+// plural is "1 row" or "2 rows".
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -124,10 +124,10 @@ func thousandth(v float64, by func(float64) float64) float64 {
 // counts says which counts are below their floors.
 func (r Report) counts(c *study.Contract, floors Floors) []string {
 	var problems []string
-	problems = append(problems, floors.Rows.below(r.Rows, "the table has %d rows", r.Rows)...)
-	problems = append(problems, floors.People.below(r.People, "the table has rows of %d people", r.People)...)
+	problems = append(problems, floors.Rows.below(r.Rows, "the table has %s", plural(r.Rows, "row", "rows"))...)
+	problems = append(problems, floors.People.below(r.People, "the table has rows of %s", plural(r.People, "person", "people"))...)
 	for k, n := range r.Classes {
-		problems = append(problems, floors.PerClass.below(n, "class %q has %d rows", c.Label.Levels[k], n)...)
+		problems = append(problems, floors.PerClass.below(n, "class %q has %s", c.Label.Levels[k], plural(n, "row", "rows"))...)
 	}
 	return problems
 }

@@ -35,14 +35,18 @@ type CellError struct {
 }
 
 // Error says where and what: "patients.csv: line 17, column 4 (age): …".
-func (e *CellError) Error() string {
+func (e *CellError) Error() string { return e.at([]int{max(e.Line, e.Row)}) }
+
+// at is Error for several lines, or rows.
+func (e *CellError) at(places []int) string {
 	var b strings.Builder
 	b.WriteString(e.File)
+	word := "row"
 	if e.Line > 0 {
-		fmt.Fprintf(&b, ": line %d", e.Line)
+		word = "line"
 	}
-	if e.Row > 0 {
-		fmt.Fprintf(&b, ": row %d", e.Row)
+	if e.Line > 0 || e.Row > 0 {
+		fmt.Fprintf(&b, ": %s", Places(word, places, len(places)))
 	}
 	if e.Column > 0 {
 		if e.Line > 0 || e.Row > 0 {
@@ -71,11 +75,36 @@ type Errors struct {
 	Stopped bool
 }
 
-// Error lists the problems, one a line.
+// groupFrom is from how many equal problems on a column is told of them together.
+const groupFrom = 4
+
+// mostPlaces is how many lines are told of equal problems.
+const mostPlaces = 5
+
+// Error lists the problems, one a line; of many that are equal but for the line the first
+// lines.
 func (e *Errors) Error() string {
+	type kind struct {
+		column       int
+		problem      string
+		inLine, cell bool
+	}
+	kindOf := func(p *CellError) kind { return kind{p.Column, p.Problem, p.Line > 0, p.Line > 0 || p.Row > 0} }
+	equal := map[kind][]int{}
+	for _, p := range e.Problems {
+		k := kindOf(p)
+		equal[k] = append(equal[k], max(p.Line, p.Row))
+	}
 	lines := make([]string, 0, len(e.Problems)+1)
 	for _, p := range e.Problems {
-		lines = append(lines, p.Error())
+		k := kindOf(p)
+		places := equal[k]
+		switch {
+		case !k.cell || len(places) < groupFrom:
+			lines = append(lines, p.Error())
+		case places[0] == max(p.Line, p.Row): // the others are told with it
+			lines = append(lines, p.at(places))
+		}
 	}
 	if e.Stopped {
 		lines = append(lines, fmt.Sprintf("%s: reading stopped after %s, there may be more", e.Problems[0].File, count(len(e.Problems), "problem")))
@@ -136,6 +165,26 @@ func listNames(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// Places says where n things stand, of which the first places are given: "line 3",
+// "lines 3, 7", "rows 3, 4, 5, 6, 7 and 12 more".
+func Places(word string, places []int, n int) string {
+	if len(places) != 1 {
+		word += "s"
+	}
+	var b strings.Builder
+	b.WriteString(word)
+	for i, at := range places[:min(len(places), mostPlaces)] {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, " %d", at)
+	}
+	if more := n - min(len(places), mostPlaces); more > 0 {
+		fmt.Fprintf(&b, " and %d more", more)
+	}
+	return b.String()
 }
 
 // count says "1 row" or "2 rows".

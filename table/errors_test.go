@@ -38,7 +38,7 @@ var defects = []struct {
 	{name: "only empty lines", text: "\ufeff\r\n\n  \n",
 		want: "patients.csv: is empty", hint: "the first line must be the header with the columns' names"},
 	{name: "header only", text: header,
-		want: "patients.csv: has a header and no rows"},
+		want: "patients.csv: has a header and no rows", hint: hintNoRows},
 	{name: "UTF-16, little end first", text: utf16Text("\ufeff"+header+"1,20,4711,benign\n", false),
 		want: "patients.csv: is UTF-16 text; UTF-8 is read", hint: "save it as CSV in UTF-8"},
 	{name: "UTF-16, big end first", text: utf16Text("\ufeff"+header+"1,20,4711,benign\n", true),
@@ -205,7 +205,7 @@ var defects = []struct {
 	{name: "optional label that is there must be right", text: header + "1,20,4711,swordfish\n", opt: table.Options{Label: table.Optional},
 		want: "patients.csv: line 2, column 4 (outcome): the label is none of the contract's classes: benign, malignant"},
 	{name: "as many problems as are told", text: header + strings.Repeat("swordfish,20,4711,benign\n", 50),
-		want: repeated(20, "patients.csv: line %d, column 1 (age): the value is not a number\n") + "patients.csv: reading stopped after 20 problems, there may be more"},
+		want: "patients.csv: lines 2, 3, 4, 5, 6 and 15 more, column 1 (age): the value is not a number\npatients.csv: reading stopped after 20 problems, there may be more"},
 }
 
 const (
@@ -213,6 +213,7 @@ const (
 	hintMark     = "only empty cells, and what the contract's missing_values name, are missing values: leave the cell empty, or ask the analyst for a contract that names the mark"
 	hintLatin1   = "it looks like Latin-1 or Windows-1252: save the file as CSV in UTF-8"
 	hintQuote    = "a cell with a comma, a quotation mark or a line end stands in quotation marks, and a quotation mark in it is doubled"
+	hintNoRows   = "write the rows below the header; where they come from a query, look whether it finds any"
 	hintComplete = "the contract wants a value here: fill the cell in or leave the row out"
 )
 
@@ -225,15 +226,6 @@ func cells(problem string, lines ...int) string {
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// repeated formats the numbers of n lines, of which the first is 2.
-func repeated(n int, format string) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, format, i+2)
-	}
-	return b.String()
 }
 
 func utf16Text(s string, bigEndian bool) string {
@@ -381,7 +373,7 @@ func TestOpenCSV(t *testing.T) {
 		t.Errorf("absent file: %v", err)
 	}
 	_, err := table.OpenCSV(dir, contract(), table.Options{})
-	if want := dir + ": cannot be read: is a directory"; err == nil || err.Error() != want {
+	if want := dir + ": is a folder"; err == nil || err.Error() != want {
 		t.Errorf("folder: %v, want %s", err, want)
 	}
 }

@@ -190,7 +190,7 @@ FILE: row 3, column 9 (patient): the cell is empty`,
 	}
 	refused(t, writeParquet(t, []other{{1}}), typedContract(), table.Options{},
 		"FILE: none of the contract's 9 columns is in it", "names must be spelled as in the contract, capitals and spaces included")
-	refused(t, writeParquet(t, typedRecords()[:0]), typedContract(), table.Options{}, "FILE: has a header and no rows", "")
+	refused(t, writeParquet(t, typedRecords()[:0]), typedContract(), table.Options{}, "FILE: has a header and no rows", hintNoRows)
 	refused(t, writeParquet(t, typedRecords()), typedContract(), table.Options{DecimalComma: true},
 		"FILE: is no CSV text, and has neither a delimiter nor a decimal comma", "leave --delimiter and --decimal-comma away")
 
@@ -266,7 +266,7 @@ func TestSQLite(t *testing.T) {
 		"SELECT json_extract('{}', patient) FROM rows": {"FILE: the query fails on a value, or in a function", "try the query in sqlite3, which shows the value"},
 		"SELEC":                                 {noSelect, select_},
 		"WITH x AS (SELECT 1) DELETE FROM rows": {"FILE: the query would write; it may only read", select_},
-		columns + " FROM rows WHERE 0":          {"FILE: has a header and no rows", ""},
+		columns + " FROM rows WHERE 0":          {"FILE: has a header and no rows", hintNoRows},
 		columns + ", note FROM rows": {`FILE: column 10: the column "note" is not in the contract`,
 			"remove the column; if it ought to be used, ask the analyst for a contract that has it"},
 		"SELECT patient, age, ward, smoker, drinks, stage, born, seen, note AS outcome FROM rows WHERE note <> ''": {

@@ -309,5 +309,6 @@ func read(src Source, c *study.Contract, opt Options, p *problems) (*Table, erro
 	}
 	t := newTable(c, data, y, lines, sum.Outside)
 	t.file, t.columns, t.missing, t.digest = p.file, sum.Columns, sum.Missing, sum.Digest
+	_, t.lined = src.(*csvSource)
 	return t, nil
 }

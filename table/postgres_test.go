@@ -140,7 +140,7 @@ func TestPostgres(t *testing.T) {
 		{"SELECT adds()", "FILE: the query would write; it may only read", "write a query that begins with SELECT"},
 		{"CREATE TABLE x (y int)", "FILE: the query would write; it may only read", "write a query that begins with SELECT"},
 		{"SET TRANSACTION READ WRITE", "FILE: the query gives no rows: it is no SELECT", "write a query that begins with SELECT"},
-		{columns + " FROM rows WHERE false", "FILE: has a header and no rows", ""},
+		{columns + " FROM rows WHERE false", "FILE: has a header and no rows", hintNoRows},
 		// PostgreSQL's own words show the cell.
 		{"SELECT note::int AS patient FROM rows WHERE note <> ''", "FILE: the query fails on a value (SQLSTATE 22P02)", "try the query in psql, which shows the value"},
 		{"SELECT ('a' || patient)::regclass FROM rows", "FILE: the query fails on a value, or in a function (SQLSTATE 42P01)", "try the query in psql, which shows the value"},

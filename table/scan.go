@@ -423,7 +423,7 @@ func (s *scanner) field(i int) int {
 func (s *scanner) end() error {
 	sum := s.summary
 	if sum.Rows+sum.BadRows == 0 && len(s.list) == 0 {
-		s.add(CellError{Problem: "has a header and no rows"})
+		s.add(CellError{Problem: "has a header and no rows", Hint: "write the rows below the header; where they come from a query, look whether it finds any"})
 		return s.err(false)
 	}
 	s.blankLabels(sum.Rows)

@@ -45,6 +45,7 @@ type Table struct {
 	digest  [sha256.Size]byte
 	file    string
 	columns []int // for each feature its column in the file, from 1
+	lined   bool  // lines are those of a text
 }
 
 // target is the label column, one of the two or neither, and who is who.
@@ -177,6 +178,26 @@ func (t *Table) Missing() []int { return t.missing }
 // number from 1 where the source has no lines.
 func (t *Table) Line(i int) int { return t.lines[i] }
 
+// Outside says where the values of a feature outside its range stand, the first of them:
+// "lines 3, 7", or rows where the source has no lines; "" if there are none.
+func (t *Table) Outside(feature int) string {
+	lo, hi, ranged := t.contract.Features[feature].Bounds()
+	if !ranged || t.outside[feature] == 0 {
+		return ""
+	}
+	word := "row"
+	if t.lined {
+		word = "line"
+	}
+	var places []int
+	for i := 0; i < t.Rows() && len(places) < mostPlaces; i++ {
+		if x := t.x.Reveal().At(i, feature); x < lo || x > hi {
+			places = append(places, t.lines[i])
+		}
+	}
+	return Places(word, places, t.outside[feature])
+}
+
 // Subset returns a copy of the rows whose indices, from 0, are given, in that
 // order; an index may occur more than once. It panics if one is out of range.
 func (t *Table) Subset(rows []int) *Table {
@@ -220,7 +241,7 @@ func (t *Table) Subset(rows []int) *Table {
 		}
 	}
 	out := newTable(t.contract, data, sub, lines, outside)
-	out.file, out.columns, out.missing = t.file, t.columns, missing
+	out.file, out.columns, out.missing, out.lined = t.file, t.columns, missing, t.lined
 	return out
 }
 

@@ -75,7 +75,7 @@ func (p *program) createStudy(ctx context.Context, path string) error {
 		return os.ReadFile(name)
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return &studyFileError{path, err}
 	}
 	contract, err := c.Encode()
 	if err != nil {
@@ -89,6 +89,25 @@ func (p *program) createStudy(ctx context.Context, path string) error {
 	fmt.Fprintf(p.out, "next: concordd invite --for NAME, once for each of the %d parties; then concordd serve\n", c.Parties)
 	return nil
 }
+
+// studyFileError is an error of package study, which calls the file study.yaml, with the
+// name that the file has.
+type studyFileError struct {
+	path string
+	err  error
+}
+
+func (e *studyFileError) Error() string {
+	var out []string
+	for line := range strings.SplitSeq(e.err.Error(), "\n") {
+		line = strings.TrimPrefix(strings.TrimPrefix(line, "study: "), "study.yaml: ")
+		out = append(out, e.path+": "+strings.TrimPrefix(line, "study.yaml "))
+	}
+	return strings.Join(out, "\n")
+}
+
+// Unwrap returns the error of package study, which may have a hint.
+func (e *studyFileError) Unwrap() error { return e.err }
 
 // openStudy opens the folder and finds a study in it, as pick does.
 func (p *program) openStudy(ctx context.Context, prefix string) (*study.Identity, *store.Store, store.Study, error) {

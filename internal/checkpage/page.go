@@ -14,10 +14,10 @@ import (
 	"math"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"concord/internal/sitepage"
+	"concord/table"
 	"concord/table/profile"
 )
 
@@ -76,18 +76,11 @@ func Lines(f profile.Finding) string {
 	if len(f.Lines) == 0 {
 		return ""
 	}
-	var list []string
-	for _, line := range f.Lines {
-		list = append(list, strconv.Itoa(line))
+	word := "line"
+	if f.Rows {
+		word = "row"
 	}
-	text := "line " + list[0]
-	if len(list) > 1 {
-		text = "lines " + strings.Join(list, ", ")
-	}
-	if more := f.Count - int64(len(list)); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return table.Places(word, f.Lines, max(int(f.Count), len(f.Lines)))
 }
 
 // share is a part in per cent.

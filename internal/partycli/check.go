@@ -42,7 +42,7 @@ line and column, labels, people, floors; and what to think about: columns that s
 be in another unit than the contract's, rows that occur twice, columns that are mostly
 empty. Where the parties have pooled figures, each column is compared with the same
 column at the other sites together; the others' figures are computed here, and nothing
-leaves.
+leaves; where none stands out, a line says so.
 
 --html writes a page to read or print, --json all figures for programs. Both hold the
 smallest and largest values of columns: they stay at the site. --flag prints what to
@@ -61,6 +61,9 @@ Exit status: 0 the file fits the contract, 1 it does not.`,
 		opt, err := data.options()
 		if err != nil {
 			return err
+		}
+		if f.asJSON && f.flag {
+			return cli.Usagef("--flag prints sentences to pass on, and --json nothing but the report for programs; run concord check once with each")
 		}
 		if cmd.Flags().Changed("html") && f.html == "" {
 			return cli.Usagef("--html names a file; the page is not printed")
@@ -131,6 +134,9 @@ func (p *program) check(path string, to table.Options, f checkFlags) error {
 		p.printf("%s\n", b)
 	} else {
 		p.printCheck(r, directions)
+		if figures != nil && r.Complete && r.Rows > 0 && !stands(r) {
+			p.printf("compared with the pooled figures of the other sites: no column stands out\n")
+		}
 		if f.html != "" {
 			p.printf("wrote %s: open it with a browser; it holds figures of this site's own rows, so keep it here\n", f.html)
 		}
@@ -210,13 +216,17 @@ func (v *visit) pooledFeatures(f *study.Figures) []study.FeatureFigures {
 func (p *program) printCheck(r *profile.Report, directions []string) {
 	people := ""
 	if r.People != nil {
-		people = fmt.Sprintf(" of %d people", r.People.Count)
+		people = " of " + countedPeople(r.People.Count)
 	}
 	source := ""
 	if r.Source != "" {
 		source = " (" + r.Source + ")"
 	}
-	p.printf("%s: %d rows%s, %d features%s\n", r.File, r.Rows, people, len(r.Features), source)
+	if r.Rows == 0 && len(r.Problems) > 0 {
+		p.printf("%s%s: no row could be read\n", r.File, source)
+	} else {
+		p.printf("%s: %s%s, %s%s\n", r.File, counted(r.Rows, "row"), people, counted(len(r.Features), "feature"), source)
+	}
 	if len(r.Problems) > 0 {
 		p.printf("\nto mend:\n")
 		p.printFound("!", r.Problems)
@@ -229,7 +239,9 @@ func (p *program) printCheck(r *profile.Report, directions []string) {
 		p.printf("\n")
 	}
 	for _, c := range r.Label.Classes {
-		p.printf("  %s %s: %d rows\n", r.Label.Name, c.Level, c.Rows)
+		if r.Rows > 0 {
+			p.printf("  %s %s: %s\n", r.Label.Name, c.Level, counted(int(c.Rows), "row"))
+		}
 	}
 	var missing []string
 	for _, f := range r.Features {
@@ -252,6 +264,18 @@ func (p *program) printCheck(r *profile.Report, directions []string) {
 	for _, line := range directions {
 		p.printf("%s\n", line)
 	}
+}
+
+// stands says whether a column stands out against the other sites.
+func stands(r *profile.Report) bool {
+	return slices.ContainsFunc(r.Remarks, func(f profile.Finding) bool { return f.Kind == "unit" || f.Kind == "differs" || f.Kind == "level" })
+}
+
+func countedPeople(n int) string {
+	if n == 1 {
+		return "1 person"
+	}
+	return fmt.Sprintf("%d people", n)
 }
 
 // printFound prints findings, at most forty.

@@ -94,7 +94,7 @@ func (v *visit) scanned(path string, pool *pooled.Pool, stage study.Stage, opt t
 			return visit(row.X)
 		})
 		if err != nil {
-			return err
+			return pointToCheck(err, path)
 		}
 		report.Rows, report.People = summary.Rows, summary.People
 		return from.sameRows(summary.Digest)

@@ -89,14 +89,14 @@ func (p *program) predict(path string, opt table.Options, out string, force bool
 	}
 	for j, n := range t.OutOfRange() {
 		if n > 0 {
-			fmt.Fprintf(p.err, "concord: note: %s is outside the contract's range in %d of %d rows\n", v.contract.Features[j].Name, n, t.Rows())
+			fmt.Fprintf(p.err, "concord: note: %s is outside the contract's range in %d of %s (%s)\n", v.contract.Features[j].Name, n, counted(t.Rows(), "row"), t.Outside(j))
 		}
 	}
 	// On the terminal the predictions stand alone on standard output.
 	say := p.err
 	if out != "" {
 		say = p.out
-		fmt.Fprintf(say, "scored %d rows into %s\n", t.Rows(), out)
+		fmt.Fprintf(say, "scored %s into %s\n", counted(t.Rows(), "row"), out)
 	}
 	figures, err := judge(v.contract, t, scored.Scores)
 	if err != nil {

@@ -125,6 +125,9 @@ func (v *visit) mayWritePage(path, of string, marked func(io.Reader) (bool, erro
 		return cli.Usagef("--html names a file; the page is not printed")
 	}
 	inside, err := within(filepath.Dir(path), v.site.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.WithHint(fmt.Errorf("the folder of %s does not exist", path), "make it first, or name another file after --html")
+	}
 	if err != nil {
 		return err
 	}

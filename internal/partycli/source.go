@@ -195,6 +195,19 @@ func (v *visit) sourceUnchanged(kind string) error {
 	return s.unchanged(v.prepareAgain(kind))
 }
 
+// pointToCheck adds to the cures of a file of which not all is told that check tells all.
+func pointToCheck(err error, path string) error {
+	var problems *table.Errors
+	if !errors.As(err, &problems) || !problems.Stopped {
+		return err
+	}
+	hint := "concord check " + table.PublicName(path) + " counts all that is wrong, column by column"
+	if more := problems.Hint(); more != "" {
+		hint = more + "; " + hint
+	}
+	return cli.WithHint(err, hint)
+}
+
 // readRows describes the rows of a contract and reads them into a table.
 func readRows(path string, c *study.Contract, opt table.Options) (source, *table.Table, error) {
 	from, err := describeSource(path, c, opt)
@@ -204,7 +217,7 @@ func readRows(path string, c *study.Contract, opt table.Options) (source, *table
 	opt.Digest = from.database()
 	t, err := table.Open(path, c, opt)
 	if err != nil {
-		return source{}, nil, err
+		return source{}, nil, pointToCheck(err, path)
 	}
 	if err := from.sameRows(t.Digest()); err != nil {
 		t.Erase()

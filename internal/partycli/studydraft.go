@@ -71,11 +71,11 @@ func (p *program) studyDraft(path string, to table.Options, opt draft.Options) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	bad := 0
-	if err := eachRecord(src, path, d.Add, &bad); err != nil {
+	var left leftAside
+	if err := eachRecord(src, path, d.Add, &left); err != nil {
 		return err
 	}
-	bad += int(d.Ragged())
+	bad := left.n + int(d.Ragged())
 	switch good := d.Rows() - d.Ragged(); {
 	case good == 0 && bad > 0:
 		return cli.WithHint(fmt.Errorf("%s: none of its %s can be divided into the header's %s", path, counted(bad, "row"), counted(len(names), "column")),
@@ -89,14 +89,42 @@ func (p *program) studyDraft(path string, to table.Options, opt draft.Options) e
 	fmt.Fprintf(p.err, "concord: read %d rows and %d columns of %s; no value of it was written%s\n", d.Rows(), len(names), path,
 		map[bool]string{true: " but the levels that --levels asked for"}[opt.Levels])
 	if bad > 0 {
-		fmt.Fprintf(p.err, "concord: %s of it could not be read and %s left aside\n", counted(bad, "row"), map[bool]string{true: "was", false: "were"}[bad == 1])
+		fmt.Fprintf(p.err, "concord: %s of it could not be read and %s left aside%s\n", counted(bad, "row"), map[bool]string{true: "was", false: "were"}[bad == 1], left.where())
 	}
 	return nil
 }
 
+// leftAside are rows that could not be read.
+type leftAside struct {
+	n      int
+	places []int // of the first of them
+	first  *table.CellError
+}
+
+func (l *leftAside) add(e *table.CellError) {
+	if l.n++; l.n == 1 {
+		l.first = e
+	}
+	if len(l.places) < 5 {
+		l.places = append(l.places, max(e.Line, e.Row))
+	}
+}
+
+// where says where they are, and what is wrong with the first.
+func (l *leftAside) where() string {
+	if l.n == 0 {
+		return ""
+	}
+	word := "line"
+	if l.first.Line == 0 {
+		word = "row"
+	}
+	return fmt.Sprintf(" (%s: %s)", table.Places(word, l.places, l.n), l.first.Problem)
+}
+
 // eachRecord hands the cells of every row, as text, to add. Rows that cannot be read are
-// counted in bad; path is for errors.
-func eachRecord(src table.Source, path string, add func([][]byte), bad *int) error {
+// put into left; path is for errors.
+func eachRecord(src table.Source, path string, add func([][]byte), left *leftAside) error {
 	var r table.Record
 	var cells [][]byte
 	var spelled []byte
@@ -107,7 +135,7 @@ func eachRecord(src table.Source, path string, add func([][]byte), bad *int) err
 		case err == io.EOF:
 			return nil
 		case errors.As(err, &problem) && !problem.Ends:
-			*bad++
+			left.add(problem)
 			continue
 		case problem != nil:
 			problem.File = path

@@ -61,10 +61,24 @@ func New(names []string, opt Options) (*Draft, error) {
 	}
 	for _, wanted := range []struct{ what, name string }{{"label", opt.Label}, {"subject", opt.Subject}} {
 		if wanted.name != "" && !seen[wanted.name] {
-			return nil, fmt.Errorf("draft: the %s's column %q is not in the header", wanted.what, wanted.name)
+			return nil, fmt.Errorf("draft: the %s's column %q is not in the header, which has %s", wanted.what, wanted.name, d.titles())
 		}
 	}
 	return d, nil
+}
+
+// titles lists the columns, the first twenty of them.
+func (d *Draft) titles() string {
+	const most = 20
+	var list []string
+	for _, c := range d.columns[:min(len(d.columns), most)] {
+		list = append(list, c.title())
+	}
+	text := strings.Join(list, ", ")
+	if more := len(d.columns) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // Add takes one row: a cell for each column, spaces around it not counting. The cells

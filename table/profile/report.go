@@ -119,6 +119,8 @@ type Finding struct {
 	// Count is how many cells or rows it is about, Lines where the first of them are.
 	Count int64 `json:"count,omitempty"`
 	Lines []int `json:"lines,omitempty"`
+	// Rows says that Lines are numbers of rows, because the source has no lines.
+	Rows bool `json:"lines_are_rows,omitempty"`
 	// Evidence is that of a [Suspicion], and Factor and Offset its first conversion.
 	Evidence float64 `json:"evidence,omitempty"`
 	Factor   float64 `json:"factor,omitempty"`

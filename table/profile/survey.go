@@ -72,6 +72,13 @@ func Survey(path string, c *study.Contract, opt Options) (*Report, error) {
 	}
 	r.take(c, kept, collector, sum)
 	r.judge(c, kept, collector, opt)
+	if !strings.HasPrefix(r.Source, "CSV") {
+		for _, list := range [][]Finding{r.Problems, r.Remarks} {
+			for i := range list {
+				list[i].Rows = len(list[i].Lines) > 0
+			}
+		}
+	}
 	return r, nil
 }
 
@@ -107,7 +114,7 @@ func columnNames(path string, opt table.Options) []string {
 
 // ofHeader reports whether problems are of a header or of the whole file.
 func ofHeader(problems *table.Errors) bool {
-	return !slices.ContainsFunc(problems.Problems, func(e *table.CellError) bool { return e.Line > 1 })
+	return !slices.ContainsFunc(problems.Problems, func(e *table.CellError) bool { return e.Line > 1 || e.Row > 0 })
 }
 
 // without is the contract with the features that a header has and that no problem names.
@@ -159,10 +166,17 @@ func fromCell(e *table.CellError, header bool) Finding {
 		if e.Column > 0 {
 			f.Text = fmt.Sprintf("column %d: %s", e.Column, e.Problem)
 		}
-	case e.Line == 0:
+	case e.Line == 0 && e.Row == 0:
 		f.Kind = "file"
+		if verb, _, _ := strings.Cut(e.Problem, " "); slices.Contains([]string{"is", "has", "cannot", "holds"}, verb) {
+			what := "the file "
+			if table.IsDatabase(e.File) {
+				what = "the database "
+			}
+			f.Text = what + e.Problem
+		}
 	default:
-		f.Lines = []int{e.Line}
+		f.Lines = []int{max(e.Line, e.Row)}
 	}
 	return f
 }
