@@ -12,7 +12,7 @@ import (
 )
 
 // Agreed is what the parties have in common and the analyst has not: all that the
-// anchor is made of.
+// anchor is made of, and what they pooled.
 type Agreed struct {
 	// Seed is of every anchor.
 	Seed anchor.Seed
@@ -98,8 +98,7 @@ func (g Agreed) wholeAnchor(c *study.Contract) (secret.Matrix, error) {
 			}
 		}
 		return anchor.FromSeedAndPieces(g.Seed, g.Pieces, c.Anchor.Rows)
-	}
-	if c.Anchor.Kind == "gaussian" {
+	case c.Anchor.Kind == "gaussian":
 		return g.gaussian(c)
 	}
 	return anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, g.Seed, c.M())

@@ -49,7 +49,3 @@ func (e blankError) Error() string {
 func (e blankError) Hint() string {
 	return "replace each " + Blank + " by what the sites agree on, for example range: [0, 120]; take a unit out where there is none"
 }
-
-// CheckColumn says what is wrong with a text as the name of a column, or as a level:
-// nil if nothing is.
-func CheckColumn(name string) error { return checkText("the name", name) }

@@ -421,3 +421,7 @@ func orList(words []string) string {
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
+
+// CheckColumn says what is wrong with a text as the name of a column, or as a level:
+// nil if nothing is.
+func CheckColumn(name string) error { return checkText("the name", name) }

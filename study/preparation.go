@@ -68,21 +68,12 @@ func (c *Contract) Preparation(figures *Figures) (*Preparation, error) {
 
 // PooledMeans are the means of the m prepared columns over all parties' rows, gaps filled.
 func (c *Contract) PooledMeans(figures *Figures) ([]float64, error) {
-	p, err := c.Preparation(figures)
+	p, means, err := c.preparedMeans(figures)
 	if err != nil {
 		return nil, err
 	}
-	if figures == nil {
-		return nil, fmt.Errorf("study: there are no pooled figures yet")
-	}
-	figures = figures.through(c)
-	means := make([]float64, 0, p.M())
-	for j, f := range c.Features {
-		for k := range f.Columns() {
-			at := len(means)
-			mean, _ := f.pooled(figures.Features[j], p.Fill[j], k)
-			means = append(means, (mean-p.Centre[at])/p.Scale[at])
-		}
+	for at := range means {
+		means[at] = (means[at] - p.Centre[at]) / p.Scale[at]
 	}
 	return means, nil
 }
@@ -92,22 +83,33 @@ func (c *Contract) PooledMeans(figures *Figures) ([]float64, error) {
 // of columns that not all have in common is then near their covariance, whatever mean the
 // rows have that do.
 func (c *Contract) Centred(figures *Figures) (*Preparation, error) {
-	p, err := c.Preparation(figures)
+	p, means, err := c.preparedMeans(figures)
 	if err != nil {
 		return nil, err
 	}
+	p.Centre = means
+	return p, nil
+}
+
+// preparedMeans are the preparation and the pooled means of its columns before their
+// centre is taken off.
+func (c *Contract) preparedMeans(figures *Figures) (*Preparation, []float64, error) {
+	p, err := c.Preparation(figures)
+	if err != nil {
+		return nil, nil, err
+	}
 	if figures == nil {
-		return nil, fmt.Errorf("study: there are no pooled figures yet")
+		return nil, nil, fmt.Errorf("study: there are no pooled figures yet")
 	}
 	figures = figures.through(c)
-	at := 0
+	means := make([]float64, 0, p.M())
 	for j, f := range c.Features {
 		for k := range f.Columns() {
-			p.Centre[at], _ = f.pooled(figures.Features[j], p.Fill[j], k)
-			at++
+			mean, _ := f.pooled(figures.Features[j], p.Fill[j], k)
+			means = append(means, mean)
 		}
 	}
-	return p, nil
+	return p, means, nil
 }
 
 // NeedsFigures says whether pooled figures are needed to prepare a row.

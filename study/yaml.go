@@ -27,8 +27,9 @@ const maxYAMLBytes = 16 << 20
 //	basis         kind pca, under nri pca-perturbed with delta 0.05 (MM §4.1); dim ⌊0.8 m⌋, at least 1 (MM §4), or
 //	              ⌊fraction·m⌋ where fraction is given; a category of k levels counts as k − 1 for it
 //	noise         none
-//	alignment     method odc, ls with views; dim ⌈1.5·basis.dim⌉ of consensus; target identity for odc, sigma for ls (NRI's C = Σ; with identity
-//	              the columns have unit length and a penalised model learns next to nothing)
+//	alignment     method odc, ls with views; dim ⌈1.5·basis.dim⌉ of consensus; target identity
+//	              for odc, sigma for ls (NRI's C = Σ; with identity the columns have unit length
+//	              and a penalised model learns next to nothing)
 //	model         logistic with c 1 for classes, ridge with alpha 1 for numbers; settings of
 //	              other kinds as in package learn
 //	metrics       roc_auc (two levels) and accuracy, or rmse and r2
@@ -338,142 +339,6 @@ func (c *Contract) someRanges() error {
 		return fmt.Errorf("study: feature %q has no range and others have one; give it one, or say standardise: none", c.Features[missing].Name)
 	}
 	return nil
-}
-
-// fillIn sets what study.yaml left out (see ParseYAML) and what follows from
-// the rest.
-func (c *Contract) fillIn() {
-	m := c.Width()
-	setDefault(&c.Protocol, "dc")
-	if c.Standardise == "" {
-		c.Standardise = "range"
-		if slices.ContainsFunc(c.Features, func(f Feature) bool { return f.Range == nil && f.Ranged() }) {
-			c.Standardise = "none"
-		}
-	}
-	if c.Label.Type == "" {
-		c.Label.Type = "number"
-		if len(c.Label.Levels) > 0 {
-			c.Label.Type = "class"
-		}
-	}
-	nri := c.Protocol == "nri"
-	if nri {
-		if c.Label.Type == "number" {
-			setDefault(&c.Answers, "soft")
-		}
-		setDefault(&c.Answers, "hard")
-		setDefault(&c.Anchor.Kind, "normal")
-		setDefault(&c.Basis.Kind, "pca-perturbed")
-	}
-	setDefault(&c.Anchor.Kind, "orthonormal")
-	if c.Anchor.Kind == "orthonormal" {
-		setNumber(&c.Anchor.Rows, m)
-	}
-	setNumber(&c.Anchor.Rows, max(1000, 2*m))
-	setDefault(&c.Basis.Kind, "pca")
-	widest := unset
-	for i := range c.Views {
-		columns := 0
-		for _, f := range c.Features {
-			if slices.Contains(c.Views[i].Features, f.Name) {
-				columns += f.free()
-			}
-		}
-		setNumber(&c.Views[i].Dim, max(1, columns*8/10))
-		widest = max(widest, c.Views[i].Dim)
-	}
-	if len(c.Views) > 0 {
-		setNumber(&c.Basis.Dim, widest)
-		setDefault(&c.Alignment.Method, "ls")
-	}
-	setNumber(&c.Basis.Dim, max(1, c.free()*8/10))
-	c.fillInPooling()
-	switch c.Anchor.Kind {
-	case "low-rank":
-		setNumber(&c.Anchor.Rank, c.Basis.Dim)
-		setNumber(&c.Anchor.Delta, 0.05)
-	case "smote":
-		setNumber(&c.Anchor.Neighbours, 5)
-	}
-	setNumber(&c.Anchor.Rank, 0)
-	setNumber(&c.Anchor.Delta, 0)
-	setNumber(&c.Anchor.Neighbours, 0)
-	if c.Basis.Kind == "pca-perturbed" {
-		setNumber(&c.Basis.Delta, 0.05)
-	}
-	setNumber(&c.Basis.Delta, 0)
-	setDefault(&c.Alignment.Method, "odc")
-	if c.Alignment.Method == "ls" {
-		setDefault(&c.Alignment.Target, "sigma")
-	}
-	setDefault(&c.Alignment.Target, "identity")
-	if c.Alignment.Method == "consensus" && c.Alignment.Dim == 0 && c.Basis.Dim > 0 && c.Parties > 0 {
-		c.Alignment.Dim = min((3*c.Basis.Dim+1)/2, c.Anchor.Rows, c.Parties*c.Basis.Dim)
-	}
-	if c.Label.Type == "class" {
-		setDefault(&c.Model.Kind, "logistic")
-		if c.Metrics == nil {
-			c.Metrics = []string{"accuracy"}
-			if len(c.Label.Levels) == 2 {
-				c.Metrics = []string{"roc_auc", "accuracy"}
-			}
-		}
-		setNumber(&c.Floors.PerClass, 3)
-	} else {
-		setDefault(&c.Model.Kind, "ridge")
-		if c.Metrics == nil {
-			c.Metrics = []string{"rmse", "r2"}
-		}
-	}
-	c.Model.fillIn()
-	if nri && c.LocalModel == nil {
-		local := c.Model
-		if slices.Contains(rowKinds, local.Kind) {
-			local = unsetModel()
-		}
-		c.LocalModel = &local
-	}
-	if c.LocalModel != nil {
-		kind := "ridge"
-		if c.Label.Type == "class" {
-			kind = "logistic"
-		}
-		setDefault(&c.LocalModel.Kind, kind)
-		c.LocalModel.fillIn()
-	}
-	setNumber(&c.Floors.Rows, max(10, c.Basis.Dim+1))
-	setNumber(&c.Floors.PerClass, 0)
-	if c.Subject != "" {
-		setNumber(&c.Floors.People, min(10, c.Floors.Rows))
-	}
-	setNumber(&c.Floors.People, 0)
-	setNumber(&c.Floors.Eps, 0)
-	setNumber(&c.MaxRows, 1_000_000)
-	c.Expect = c.expect()
-}
-
-// fillInPooling sets what pooling has where something is pooled.
-func (c *Contract) fillInPooling() {
-	if c.Pooling == nil {
-		if !c.pools() {
-			return
-		}
-		c.Pooling = &Pooling{Colluders: unset, Sketch: unset, Power: unset}
-	}
-	p := c.Pooling
-	setNumber(&p.Colluders, 1)
-	if c.Basis.Kind == "common" {
-		setDefault(&p.Weights, "rows")
-		if c.M() > MomentColumns && c.Anchor.Kind != "gaussian" {
-			setNumber(&p.Sketch, min(c.M(), 2*c.Basis.Dim+10))
-		}
-		if p.Sketch > 0 {
-			setNumber(&p.Power, 2)
-		}
-	}
-	setNumber(&p.Sketch, 0)
-	setNumber(&p.Power, 0)
 }
 
 func setDefault(v *string, to string) {
