@@ -59,7 +59,7 @@ func TestLiftStudy(t *testing.T) {
 				t.Fatal(err)
 			}
 			rnd := rand.New(rand.NewPCG(7, 8))
-			p := play(t, c, []*study.Contract{c, c, c}, func(*study.Contract) *table.Table { return tableOf(t, c, rings(150, rnd)) })
+			p := play(t, c, []*study.Contract{c, c, c}, party.Agreed{Seed: seeded(t)}, func(int) *table.Table { return tableOf(t, c, rings(150, rnd)) })
 			for _, made := range p.made {
 				if r, l := made.A.Dims(); r != c.Anchor.Rows || l != c.Basis.Dim {
 					t.Errorf("A is %d × %d", r, l)

@@ -31,22 +31,29 @@ type played struct {
 	answers  []analyst.Answers // under nri
 }
 
-// play plays a study of the parties that see these views; rows gives each its table.
-func play(t *testing.T, c *study.Contract, views []*study.Contract, rows func(*study.Contract) *table.Table) *played {
+// seeded is a parties' seed.
+func seeded(t *testing.T) anchor.Seed {
 	t.Helper()
 	seed, err := anchor.SeedFromBytes(secret.NewBytes(slices.Repeat([]byte{9}, anchor.SeedSize)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &played{contract: c, views: views, agreed: party.Agreed{Seed: seed}}
+	return seed
+}
+
+// play plays a study of the parties that see these views; rows gives the i-th its table.
+func play(t *testing.T, c *study.Contract, views []*study.Contract, agreed party.Agreed, rows func(i int) *table.Table) *played {
+	t.Helper()
+	p := &played{contract: c, views: views, agreed: agreed}
 	for i, v := range views {
-		made, err := party.Prepare(v, rows(v), party.EffectiveFloors(v, nil), p.agreed, rand.NewChaCha8([32]byte{byte(i + 1)}))
+		made, err := party.Prepare(v, rows(i), party.EffectiveFloors(v, nil), p.agreed, rand.NewChaCha8([32]byte{byte(i + 1)}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.made = append(p.made, made)
 		p.parts = append(p.parts, analyst.Contribution{Party: fmt.Sprint("P", i+1), View: v.ViewOf(), X: made.X, A: made.A, Labels: made.Labels, Anchor: made.Anchor})
 	}
+	var err error
 	if p.changes, err = analyst.Align(c, study.Hash{1}, p.parts); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package lab_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -9,14 +8,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/analyst"
-	"concord/anchor"
 	"concord/lab"
-	"concord/onnx"
 	"concord/party"
 	"concord/pooled"
 	"concord/secret"
 	"concord/study"
+	"concord/table"
 )
 
 // TestViewsPooled: eight parties of two views that pool figures and draw a gaussian anchor of
@@ -31,10 +28,7 @@ func TestViewsPooled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed, err := anchor.SeedFromBytes(secret.NewBytes(slices.Repeat([]byte{4}, anchor.SeedSize)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	seed := seeded(t)
 	rnd := rand.New(rand.NewPCG(8, 1))
 	var views []*study.Contract
 	var names, files []string
@@ -68,36 +62,12 @@ func TestViewsPooled(t *testing.T) {
 		t.Fatalf("the figures are not of the rows that have a feature")
 	}
 	agreed := party.Agreed{Seed: seed, Figures: figures, Moments: secret.NewMatrix(mat.DenseCopyOf(moments))}
-	var made []*party.Contribution
-	var parts []analyst.Contribution
-	for i, v := range views {
-		p, err := party.Prepare(v, tableOf(t, v, files[i]), party.EffectiveFloors(v, nil), agreed, rand.NewChaCha8([32]byte{byte(i + 1)}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		made = append(made, p)
-		parts = append(parts, analyst.Contribution{Party: fmt.Sprint("P", i+1), View: v.ViewOf(), X: p.X, A: p.A, Labels: p.Labels, Anchor: p.Anchor})
-	}
-	g, err := analyst.Align(c, study.Hash{1}, parts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trained, err := analyst.Train(t.Context(), c, study.Hash{1}, parts, g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if notes := strings.Join(trained.Outcome.Notes, "\n"); !strings.Contains(notes, "are seen by both, with cosines from") || strings.Contains(notes, "NOTHING RELATES") {
+	p := play(t, c, views, agreed, func(i int) *table.Table { return tableOf(t, views[i], files[i]) })
+	if notes := strings.Join(p.trained.Outcome.Notes, "\n"); !strings.Contains(notes, "are seen by both, with cosines from") || strings.Contains(notes, "NOTHING RELATES") {
 		t.Errorf("the notes say of the views:\n%s", notes)
 	}
-	h, err := onnx.FromModel(trained.Model)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for i, v := range views {
-		model, err := party.Accept(v, study.Hash{}, agreed, made[i].Basis, g.G[i], h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := p.model(t, i)
 		test := tableOf(t, v, rowsOf(v, 400, rnd))
 		out, err := model.Run(test.X().Reveal())
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"concord/analyst"
 	"concord/lab"
+	"concord/party"
 	"concord/study"
 	"concord/table"
 )
@@ -81,7 +82,7 @@ func TestViewsStudy(t *testing.T) {
 				}
 				views = append(views, v)
 			}
-			p := play(t, c, views, func(v *study.Contract) *table.Table { return tableOf(t, v, rowsOf(v, 150, rnd)) })
+			p := play(t, c, views, party.Agreed{Seed: seeded(t)}, func(i int) *table.Table { return tableOf(t, views[i], rowsOf(views[i], 150, rnd)) })
 			for i, v := range views {
 				if r := p.made[i].Report; r.Features != len(v.Features) || r.Dim != v.Basis.Dim {
 					t.Errorf("party %d: report of %d features, %d columns", i+1, r.Features, r.Dim)

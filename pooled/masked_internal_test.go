@@ -103,6 +103,19 @@ func sumMasked(t failer, stage int, statistics masked.Statistics, vectors []mask
 func playMasked(t failer, c *study.Contract, parts []*mat.Dense) []*Pool {
 	t.Helper()
 	pools := begun(t, c, len(parts))
+	var rows []Rows
+	for _, x := range parts {
+		rows = append(rows, MatrixRows(x))
+	}
+	playStages(t, c, pools, rows)
+	takeDirections(t, c, pools)
+	return pools
+}
+
+// playStages takes pools through all stages by masked sums of the parties' rows. holders are
+// those of parts of the statistics, where not all have all.
+func playStages(t failer, c *study.Contract, pools []*Pool, rows []Rows, holders ...masked.Holders) {
+	t.Helper()
 	for number, stage := range pools[0].Stages() {
 		var statistics masked.Statistics
 		var vectors []masked.Vector
@@ -114,21 +127,22 @@ func playMasked(t failer, c *study.Contract, parts []*mat.Dense) []*Pool {
 			if i > 0 && s.Hash() != statistics.Hash() {
 				t.Fatal("two parties sum different statistics")
 			}
+			if int64(s.N) != c.StageNumbers(stage) {
+				t.Fatal(s.N, " numbers are summed, the contract says ", c.StageNumbers(stage))
+			}
 			statistics = s
-			v, err := p.Local(stage, MatrixRows(parts[i]))
+			v, err := p.Local(stage, rows[i])
 			if err != nil {
 				t.Fatal(err)
 			}
 			vectors = append(vectors, v)
 		}
-		for i, sums := range sumMasked(t, number+1, statistics, vectors) {
+		for i, sums := range sumMasked(t, number+1, statistics, vectors, holders...) {
 			if err := pools[i].Take(stage, sums); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	takeDirections(t, c, pools)
-	return pools
 }
 
 // TestMasked holds that what comes through masked sums is what is summed in the clear, to

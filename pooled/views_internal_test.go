@@ -109,33 +109,7 @@ func TestMaskedViews(t *testing.T) {
 			k := slices.Index(c.ViewNames(), view)
 			holders[k].Parties = append(holders[k].Parties, identities()[i].Statement.Fingerprint())
 		}
-		for number, stage := range pools[0].Stages() {
-			var statistics masked.Statistics
-			var vectors []masked.Vector
-			for i, p := range pools {
-				s, err := p.Statistics(stage)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if i > 0 && s.Hash() != statistics.Hash() {
-					t.Fatal("two parties of different views sum different statistics")
-				}
-				if int64(s.N) != c.StageNumbers(stage) {
-					t.Fatalf("%d numbers, the contract says %d", s.N, c.StageNumbers(stage))
-				}
-				statistics = s
-				v, err := p.Local(stage, open[i])
-				if err != nil {
-					t.Fatal(err)
-				}
-				vectors = append(vectors, v)
-			}
-			for i, sums := range sumMasked(t, number+1, statistics, vectors, holders...) {
-				if err := pools[i].Take(stage, sums); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+		playStages(t, c, pools, open, holders...)
 		lab, err := InClear(c, seedOf(t, 9), open, views...)
 		if err != nil {
 			t.Fatal(err)

@@ -97,6 +97,7 @@ type studyFileError struct {
 	err  error
 }
 
+// Error begins every line with the file.
 func (e *studyFileError) Error() string {
 	var out []string
 	for line := range strings.SplitSeq(e.err.Error(), "\n") {
