@@ -280,6 +280,9 @@ func FuzzNames(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q: %v in\n%s", name, err, text)
 		}
+		if strings.Contains(text, "looks like an identifier") {
+			return // as a column named nr does, and is left out
+		}
 		if study.CheckColumn(strings.TrimSpace(name)) == nil && strings.TrimSpace(name) != "other" && c.Features[1].Name != strings.TrimSpace(name) {
 			t.Errorf("%q became %q", name, c.Features[1].Name)
 		}
