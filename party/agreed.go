@@ -105,18 +105,44 @@ func (g Agreed) wholeAnchor(c *study.Contract) (secret.Matrix, error) {
 }
 
 // gaussian draws rows of the normal law with the pooled means and covariance of prepared
-// columns. Where there are views, [anchor.Covariance] completes what no view has together.
+// columns.
 func (g Agreed) gaussian(c *study.Contract) (secret.Matrix, error) {
-	m := c.M()
-	if rows, columns := g.Moments.Dims(); rows != m || columns != m {
-		return secret.Matrix{}, fmt.Errorf("party: the contract's anchor is gaussian, and the pooled moments are %d × %d, not %d × %d", rows, columns, m, m)
-	}
-	means, err := c.PooledMeans(g.Figures)
+	pairs, err := g.pairs(c)
 	if err != nil {
 		return secret.Matrix{}, err
 	}
+	defer pairs.Sums.Zero()
+	a, _, err := anchor.Gaussian(g.Seed, pairs, c.Anchor.Rows)
+	return a, err
+}
+
+// Completed says how the covariances of a gaussian anchor are completed where there are views
+// and no party has two columns together: for people, after the second moments are pooled.
+func (g Agreed) Completed(c *study.Contract) (anchor.Completed, error) {
+	pairs, err := g.pairs(c.Whole())
+	if err != nil {
+		return anchor.Completed{}, err
+	}
+	defer pairs.Sums.Zero()
+	covariance, about, err := anchor.Covariance(pairs)
+	if covariance != nil {
+		covariance.Zero()
+	}
+	return about, err
+}
+
+// pairs are the pooled second moments of prepared columns, those with a count that a party
+// has together.
+func (g Agreed) pairs(c *study.Contract) (anchor.Pairs, error) {
+	m := c.M()
+	if rows, columns := g.Moments.Dims(); rows != m || columns != m {
+		return anchor.Pairs{}, fmt.Errorf("party: the contract's anchor is gaussian, and the pooled moments are %d × %d, not %d × %d", rows, columns, m, m)
+	}
+	means, err := c.PooledMeans(g.Figures)
+	if err != nil {
+		return anchor.Pairs{}, err
+	}
 	sums, counts := mat.NewSymDense(m, nil), mat.NewSymDense(m, nil)
-	defer sums.Zero()
 	views := len(c.Views) > 0
 	together, columns := g.Figures.RowsOfBoth(c), c.Columns()
 	for i := range m {
@@ -133,8 +159,7 @@ func (g Agreed) gaussian(c *study.Contract) (secret.Matrix, error) {
 			counts.SetSym(i, j, 1) // moments are over the rows already
 		}
 	}
-	a, _, err := anchor.Gaussian(g.Seed, anchor.Pairs{Sums: sums, Counts: counts, Means: means}, c.Anchor.Rows)
-	return a, err
+	return anchor.Pairs{Sums: sums, Counts: counts, Means: means}, nil
 }
 
 // ID names what the anchor is made of, and where figures are pooled those and the common

@@ -77,6 +77,10 @@ anchor: {kind: gaussian, rows: 40000}
 			}
 		}
 	}
+	about, err := agreed.Completed(c)
+	if err != nil || about.Missing != 1 || about.Blind != 0 || about.Shrunk != 0 {
+		t.Errorf("the covariances were completed as %+v, %v", about, err)
+	}
 	for view, columns := range map[string][]int{"left": {0, 1}, "right": {1, 2}} {
 		through, err := c.Through(view)
 		if err != nil {

@@ -173,7 +173,12 @@ func (p *program) printPooled(v *visit) error {
 		mean, variance := g.Moments()
 		p.printf("  %-24s %8d rows %8d missing  mean %.6g, deviation %.6g\n", name, g.Count, g.Missing, mean, math.Sqrt(variance))
 	}
-	for _, told := range pooled.Told(v.whole, f) {
+	told := pooled.Told(v.whole, f)
+	more, err := v.completedWords(pool)
+	if err != nil {
+		return err
+	}
+	for _, told := range append(told, more...) {
 		p.printf("%s\n", wrapped("- "+told+".", 2, 100))
 	}
 	return nil

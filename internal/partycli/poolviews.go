@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"concord/masked"
+	"concord/party"
+	"concord/pooled"
 	"concord/study"
 )
 
@@ -89,4 +91,30 @@ func (p *program) printPoolView(v *visit) {
 		}
 		p.printf("  %s: %s\n", viewsNamed(h), strings.Join(names, ", "))
 	}
+}
+
+// completedWords says what a gaussian anchor has for columns that no site has together.
+func (v *visit) completedWords(pool *pooled.Pool) ([]string, error) {
+	if v.whole.Anchor.Kind != "gaussian" || len(v.whole.Views) == 0 {
+		return nil, nil
+	}
+	var agreed party.Agreed
+	agreePooled(&agreed, pool)
+	about, err := agreed.Completed(v.whole)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	if about.Missing > 0 {
+		text := fmt.Sprintf("the anchor: %d pairs of columns are at no site together, and get the covariance that the columns between them explain", about.Missing)
+		if about.Blind > 0 {
+			text += fmt.Sprintf("; for %d of them there is nothing in between, and it is 0", about.Blind)
+		}
+		out = append(out, text)
+	}
+	// The columns of a category always sum to 1, which takes the least step of shrinking.
+	if about.Shrunk > 0.001 {
+		out = append(out, fmt.Sprintf("the anchor: covariances of different sites' rows do not fit each other; they are brought %g %% nearer to 0", 100*about.Shrunk))
+	}
+	return out, nil
 }
