@@ -27,8 +27,8 @@ type Options struct {
 	Programs Programs
 	// N is how many kills or power cuts there shall be, at least.
 	N int
-	// Protocols are played in turn: dc, nri and large, which is dc with contributions
-	// of 5 MB. Nil means all of them.
+	// Protocols are played in turn: dc, nri, large, which is dc with contributions of 5 MB,
+	// and pool, which is dc with figures of all parties by masked sums. Nil means all of them.
 	Protocols []string
 	Seed      uint64
 	// Dir is where the plays are; each is removed when it has ended well, and stays
@@ -79,7 +79,11 @@ func Kills(ctx context.Context, opt Options) (*Report, error) {
 				if !left || r.enough() {
 					return 0
 				}
-				return 1 + draw(usual.steps[step]*11/10)
+				long := usual.steps[step]
+				if long == 0 { // the usual study has no such step
+					long = usual.steps["prepare"]
+				}
+				return 1 + draw(long*11/10)
 			},
 			killed: func(step string) { r.hit(step, "") },
 			server: func() time.Duration {
@@ -106,7 +110,11 @@ func Cuts(ctx context.Context, opt Options) (*Report, error) {
 				if usual == nil || r.enough() {
 					return 0
 				}
-				return 1 + rnd.IntN(usual.operations[machine]/2)
+				operations := usual.operations[machine]
+				if operations == 0 { // nor such a party
+					operations = usual.operations[names[0]]
+				}
+				return 1 + rnd.IntN(operations/2)
 			},
 			was: func(c Cut) { r.hit(c.Where, c.Left.String()) },
 		}
@@ -138,7 +146,7 @@ func Trainings(ctx context.Context, opt Options) (*Report, error) {
 // filled fills in what is left out.
 func (opt Options) filled() Options {
 	if opt.Protocols == nil {
-		opt.Protocols = []string{"dc", "nri", "large"}
+		opt.Protocols = []string{"dc", "nri", "large", "pool"}
 	}
 	if opt.Say == nil {
 		opt.Say = func(string, ...any) {}
@@ -156,7 +164,7 @@ func (r *runner) add(p *play, result Result) {
 func (r *runner) sum(result Result) {
 	r.report.Results += result.Results
 	r.report.Models += result.Models
-	r.report.Of += len(names)
+	r.report.Of += result.Of
 	r.report.Farthest = max(r.report.Farthest, result.Farthest)
 }
 

@@ -80,6 +80,24 @@ func TestCuts(t *testing.T) {
 	all(t, r, 12)
 }
 
+// TestPooled: the same where the parties pool figures by masked sums: nobody's second message
+// differs from the first, and all have the same sums.
+func TestPooled(t *testing.T) {
+	t.Parallel()
+	opt := chaos.Options{Programs: programs(t), N: 10, Protocols: []string{"pool"}, Seed: 1, Say: t.Logf}
+	for name, play := range map[string]func(context.Context, chaos.Options) (*chaos.Report, error){"kills": chaos.Kills, "cuts": chaos.Cuts} {
+		t.Run(name, func(t *testing.T) {
+			opt := opt
+			opt.Dir = t.TempDir()
+			r, err := play(t.Context(), opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all(t, r, 10)
+		})
+	}
+}
+
 // TestFiles: power cuts where parties change between the network and files as it comes.
 func TestFiles(t *testing.T) {
 	r, err := chaos.Cuts(t.Context(), chaos.Options{Programs: programs(t), N: 8, Protocols: []string{"nri"}, Seed: 3, Dir: t.TempDir(), Files: true, Say: t.Logf})

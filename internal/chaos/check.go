@@ -61,6 +61,7 @@ func (q *holder) check(f folder) error {
 	}{
 		{"join", q.keptJoin},
 		{"roster confirm", q.keptConfirmation},
+		{"pool prepare", q.keptPool},
 		{"sync", q.keptSetup},
 		{"prepare", q.keptDraft},
 		{"approve", q.keptApproval},
@@ -337,12 +338,12 @@ func (p *play) promises(ctx context.Context, st *store.Store, dir string) error 
 // many there may be.
 func (p *play) keptBundles(ctx context.Context, st *store.Store, dir string, hash, epoch study.Hash) error {
 	stored := map[study.Hash]bool{}
-	for _, kind := range []string{"setup", "contribution", "result"} {
+	for _, kind := range []string{"setup", "pool", "contribution", "result"} {
 		bundles, err := st.Sent(ctx, hash, epoch, kind)
 		if err != nil {
 			return err
 		}
-		if len(bundles) > len(p.parties) {
+		if len(bundles) > p.bundles(kind) {
 			return fmt.Errorf("%d bundles of kind %s are stored for %d parties", len(bundles), kind, len(p.parties))
 		}
 		if kind == "result" && len(bundles) != 0 && len(bundles) != len(p.parties) {

@@ -9,14 +9,22 @@ import (
 	"strings"
 )
 
-// names of the parties, in the order in which they have ever fewer rows.
-var names = []string{"North clinic", "East clinic", "West clinic"}
+// names of the parties, in the order in which they have ever fewer rows. The last one takes
+// part where figures are pooled, for which three parties are too few.
+var names = []string{"North clinic", "East clinic", "West clinic", "South clinic"}
 
-var rows = []int{90, 60, 45}
+var rows = []int{90, 60, 45, 40}
+
+// size is how many parties a study has.
+func size(protocol string) int {
+	if protocol == "pool" {
+		return 4
+	}
+	return 3
+}
 
 // studyYAML is small: what counts here is how often it is played.
 const studyYAML = `name: Chaos
-parties: 3
 features:
   - {name: age, range: [18, 100]}
   - {name: stay_days, range: [0, 60]}
@@ -28,10 +36,11 @@ label: {name: readmitted, levels: ["no", "yes"], positive: "yes"}
 `
 
 // of the studies that are played, the lines that differ: those of both protocols, and
-// a large one under dc, whose contributions go in parts.
+// under dc a large one, whose contributions go in parts, and one that pools figures.
 var protocols = map[string]string{
 	"large": "basis: {kind: pca, dim: 4}\nanchor: {kind: uniform, rows: 150000}\nalignment: {method: odc}\n",
 	"dc":    "basis: {kind: pca, dim: 4}\nanchor: {kind: uniform, rows: 100}\nalignment: {method: odc}\n",
+	"pool":  "standardise: pooled\nbasis: {kind: pca, dim: 4}\nanchor: {kind: uniform, rows: 100}\nalignment: {method: odc}\n",
 	"nri":   "protocol: nri\nbasis: {kind: pca-perturbed, dim: 4}\n",
 }
 
@@ -49,7 +58,7 @@ func (p *play) yaml() string {
 	if p.trouble.training > 0 {
 		model = slowModel
 	}
-	return studyYAML + model + protocols[p.protocol]
+	return studyYAML + fmt.Sprintf("parties: %d\n", size(p.protocol)) + model + protocols[p.protocol]
 }
 
 // writeInputs puts the study, the policy, each party's rows and some new ones into dir.

@@ -30,8 +30,9 @@ import (
 type Result struct {
 	// Results and Models are those that are bit for bit what the approved
 	// contributions give when everything is computed anew from them; Farthest is by how
-	// much the scores of any other model differ.
+	// much the scores of any other model differ. There are Of parties.
 	Results, Models int
+	Of              int
 	Farthest        float64
 }
 
@@ -69,7 +70,7 @@ func (p *play) finish(ctx context.Context) (Result, error) {
 	if err := onlyThese(filepath.Join(dir, "uploads"), nil); err != nil {
 		return none, err
 	}
-	var r Result
+	r := Result{Of: len(p.parties)}
 	for i, q := range p.parties {
 		qdir := filepath.Join(tmp, fmt.Sprint("party-", i))
 		if err := q.check(q.folder()); err != nil {
@@ -97,6 +98,7 @@ type expected struct {
 	manifests map[string]study.Hash
 	g         map[string]*mat.Dense
 	model     *onnx.Graph
+	figures   []byte // that the parties have pooled, nil before one was looked at
 	answers   map[string]analyst.Answers
 	outcome   []byte
 }
@@ -121,13 +123,13 @@ func (p *play) recompute(ctx context.Context, st *store.Store, dir string) (*exp
 	}
 	e.epoch, e.analyst = e.roster.Epoch(e.hash), id.Statement
 	parts := make([]analyst.Contribution, len(members))
-	for _, kind := range []string{bundle.KindSetup, bundle.KindContribution, bundle.KindResult} {
+	for _, kind := range []string{bundle.KindSetup, bundle.KindPool, bundle.KindContribution, bundle.KindResult} {
 		bundles, err := st.Sent(ctx, e.hash, e.epoch, kind)
 		if err != nil {
 			return nil, err
 		}
-		if len(bundles) != len(p.parties) {
-			return nil, fmt.Errorf("%d bundles of kind %s are stored, must be %d: one for each party", len(bundles), kind, len(p.parties))
+		if want := p.bundles(kind); len(bundles) != want {
+			return nil, fmt.Errorf("%d bundles of kind %s are stored, must be %d", len(bundles), kind, want)
 		}
 		for _, b := range bundles {
 			e.files = append(e.files, b.File.String())
@@ -299,7 +301,11 @@ func (q *holder) again(ctx context.Context, e *expected, s *site.Site, r *bundle
 		return false, nil, err
 	}
 	defer f.Erase()
-	model, err = party.Accept(c, e.hash, party.Agreed{}, f, g, e.model)
+	figures, err := q.figures(e, s)
+	if err != nil {
+		return false, nil, err
+	}
+	model, err = party.Accept(c, e.hash, party.Agreed{Figures: figures}, f, g, e.model)
 	return mat.Equal(g, e.g[q.name]) && bytes.Equal(h, e.model.Encode()) && bytes.Equal(metrics, e.outcome), model, err
 }
 

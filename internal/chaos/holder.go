@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"concord/bundle"
+	"concord/internal/site"
 	"concord/study"
 )
 
@@ -20,6 +21,11 @@ func (q *holder) take(ctx context.Context, invite string) error {
 		return err
 	}
 	data := q.play.input(dataFile(q.i))
+	if q.play.protocol == "pool" {
+		if err := q.pool(ctx, phrase, data); err != nil {
+			return err
+		}
+	}
 	for _, step := range [][]string{
 		{"roster confirm", "--phrase", phrase},
 		{"sync"},
@@ -102,4 +108,4 @@ func (q *holder) has(step string) bool {
 }
 
 // kinds of bundles that parties send.
-var kinds = []string{bundle.KindSetup, bundle.KindContribution}
+var kinds = []string{bundle.KindSetup, site.PoolName(1, 1), site.PoolName(1, 2), bundle.KindContribution}

@@ -118,7 +118,7 @@ func newPlay(programs Programs, protocol, dir string, rnd *rand.Rand, tr trouble
 	}
 	p.analyst = newMachine("analyst", filepath.Join(dir, "analyst"))
 	p.analyst.crashed = p.checkStore
-	for i, name := range names {
+	for i, name := range names[:size(protocol)] {
 		q := &holder{machine: newMachine(name, filepath.Join(dir, fmt.Sprintf("party-%d", i+1))), play: p, i: i, name: name, done: map[string]bool{}}
 		q.crashed = q.check
 		p.parties = append(p.parties, q)
@@ -219,9 +219,9 @@ func (p *play) prepareAnalyst(ctx context.Context) ([]string, error) {
 	if _, err := concordd("study create", "study", "create", p.input("study.yaml")); err != nil {
 		return nil, err
 	}
-	invites := make([]string, len(names))
-	for i, name := range names {
-		line, err := concordd("invite", "invite", "--for", name)
+	invites := make([]string, len(p.parties))
+	for i, q := range p.parties {
+		line, err := concordd("invite", "invite", "--for", q.name)
 		if err != nil {
 			return nil, err
 		}

@@ -65,8 +65,8 @@ func Requests(ctx context.Context, opt Options) (*Attack, error) {
 	if a.Audit = strings.TrimSpace(p.refused); a.Audit == "" {
 		return a, errors.New("the analyst's audit log does not say that requests were refused")
 	}
-	if result.Results != len(names) {
-		return a, fmt.Errorf("%d of %d results are right after the malformed requests", result.Results, len(names))
+	if result.Results != result.Of {
+		return a, fmt.Errorf("%d of %d results are right after the malformed requests", result.Results, result.Of)
 	}
 	a.Seconds = time.Since(begun).Seconds()
 	opt.Say("malformed requests, and the study around them: %.1f s", p.took.Seconds())

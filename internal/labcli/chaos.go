@@ -31,7 +31,7 @@ func chaosCommand(stdout, stderr io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chaos",
 		Short: "Play studies while programs are killed, disks lose power and lines break",
-		Long: `Plays small studies, of dc, nri and with large contributions in turn, with the programs concord and concordd that
+		Long: `Plays small studies, of dc, nri, with large contributions and with pooled figures in turn, with the programs concord and concordd that
 lie beside this one, each command a process, all on loopback, and
 
   --kills      kills processes with SIGKILL at random moments of a study
@@ -60,7 +60,7 @@ are of
 	flags.IntVar(&opt.trainings, "trainings", 2, "kills while a study is aligned and trained, for each protocol")
 	flags.IntVar(&opt.links, "links", 1, "studies over a bad line")
 	flags.IntVar(&opt.requests, "requests", 1000, "malformed requests")
-	flags.StringVar(&opt.protocol, "protocol", "all", "dc, nri, large (dc with contributions of 5 MB, which go in parts) or all")
+	flags.StringVar(&opt.protocol, "protocol", "all", "dc, nri, large (dc with contributions of 5 MB, which go in parts), pool (dc with figures by masked sums) or all")
 	flags.Uint64Var(&opt.seed, "seed", 1, "what is drawn; processes do not repeat themselves to the moment")
 	flags.StringVar(&opt.programs, "programs", "", "folder of concord and concordd (default: that of this program)")
 	flags.StringVar(&opt.dir, "out", "", "folder for the studies (default: a temporary one)")
@@ -76,11 +76,11 @@ func (o chaosOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	opt := chaos.Options{Seed: o.seed, Dir: o.dir, Files: o.files, Say: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }}
 	switch o.protocol {
-	case "dc", "nri", "large":
+	case "dc", "nri", "large", "pool":
 		opt.Protocols = []string{o.protocol}
 	case "all":
 	default:
-		return cli.Usagef("--protocol is %q, must be dc, nri, large or all", o.protocol)
+		return cli.Usagef("--protocol is %q, must be dc, nri, large, pool or all", o.protocol)
 	}
 	if o.programs == "" {
 		self, err := os.Executable()
