@@ -94,7 +94,7 @@ func (g Agreed) wholeAnchor(c *study.Contract) (secret.Matrix, error) {
 		}
 		for i, p := range g.Pieces {
 			if _, m := p.Dims(); m != c.M() {
-				return secret.Matrix{}, fmt.Errorf("party: piece %d of the anchor has %d columns for %d features", i+1, m, c.M())
+				return secret.Matrix{}, fmt.Errorf("party: piece %d of the anchor has %d columns, must have %d", i+1, m, c.M())
 			}
 		}
 		return anchor.FromSeedAndPieces(g.Seed, g.Pieces, c.Anchor.Rows)

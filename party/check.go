@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"concord/basis"
 	"concord/study"
 	"concord/table"
 )
@@ -67,31 +66,9 @@ func CheckCounts(c *study.Contract, r Report, floors Floors) error {
 	return nil
 }
 
-// Shares are the shares of variation that [Directions] speaks of (GEP §5.3.2).
+// Shares are the shares of variation of which people are told how many directions keep
+// less: what somebody needs who chooses a basis's dimension (GEP §5.3.2).
 var Shares = []float64{0.60, 0.75, 0.90}
-
-// Directions says for each of [Shares] how many directions of the prepared rows keep
-// less than that, at most but one at least: what somebody needs who chooses a basis's
-// dimension. Two rows at least. Cost O(n m min(n, m)).
-//
-// figures are the pooled ones, or nil; with a contract whose rows are prepared by them,
-// and without them, the result is nil.
-func Directions(c *study.Contract, t *table.Table, figures *study.Figures) ([]int, error) {
-	if figures == nil && c.NeedsFigures() {
-		return nil, nil
-	}
-	prep, err := c.Preparation(figures)
-	if err != nil {
-		return nil, fmt.Errorf("party: %w", err)
-	}
-	x := t.Prepared(prep)
-	defer x.Erase()
-	out, err := basis.DimVariances(x, Shares...)
-	if err != nil {
-		return nil, fmt.Errorf("party: %w", err)
-	}
-	return out, nil
-}
 
 // largest is the largest value that a standardised feature may have: sums of its
 // squares and their squares stay far from the end of float64.

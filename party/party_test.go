@@ -312,20 +312,6 @@ func TestAcceptRefusesRows(t *testing.T) {
 	}
 }
 
-// TestDirections: rows that vary in one direction alone need one, more as they vary in
-// more; the numbers are those of basis.DimVariance, which has its own tests.
-func TestDirections(t *testing.T) {
-	c := contract(t, "pca", "uniform")
-	got, err := party.Directions(c, read(t, c, csv(300, rand.New(rand.NewPCG(1, 2)))), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Four features that vary alike: each direction has a quarter.
-	if want := []int{2, 2, 3}; !slices.Equal(got, want) {
-		t.Errorf("%v directions for %v of the variation, want %v", got, party.Shares, want)
-	}
-}
-
 // TestCommonRandom: directions of a common random basis are the same for all parties, of
 // whatever rows, and mixed by each for itself; another seed has others.
 func TestCommonRandom(t *testing.T) {

@@ -77,7 +77,7 @@ func TestPiece(t *testing.T) {
 		}
 		narrow := []secret.Matrix{pieces[0], secret.NewMatrix(mat.NewDense(60, 3, nil))}
 		if _, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t), Pieces: narrow}, basis.NewSource()); err == nil ||
-			!strings.Contains(err.Error(), "piece 2 of the anchor has 3 columns for 4 features") {
+			!strings.Contains(err.Error(), "piece 2 of the anchor has 3 columns, must have 4") {
 			t.Errorf("%s: a narrow piece: %v", kind, err)
 		}
 	}

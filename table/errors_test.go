@@ -351,7 +351,7 @@ func TestManyNames(t *testing.T) {
 	}
 }
 
-func TestOpenCSV(t *testing.T) {
+func TestOpen(t *testing.T) {
 	const text = header + "1,20,5,benign\n"
 	dir := t.TempDir()
 	for name, content := range map[string]string{"a.csv": text, "b.csv.gz": compressed(text), "misnamed.csv": compressed("\ufeff" + text)} {
@@ -359,7 +359,7 @@ func TestOpenCSV(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := table.OpenCSV(path, contract(), table.Options{})
+		got, err := table.Open(path, contract(), table.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -369,10 +369,10 @@ func TestOpenCSV(t *testing.T) {
 	}
 
 	absent := filepath.Join(dir, "absent.csv")
-	if _, err := table.OpenCSV(absent, contract(), table.Options{}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), absent) {
+	if _, err := table.Open(absent, contract(), table.Options{}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), absent) {
 		t.Errorf("absent file: %v", err)
 	}
-	_, err := table.OpenCSV(dir, contract(), table.Options{})
+	_, err := table.Open(dir, contract(), table.Options{})
 	if want := dir + ": is a folder"; err == nil || err.Error() != want {
 		t.Errorf("folder: %v, want %s", err, want)
 	}

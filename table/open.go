@@ -79,11 +79,6 @@ func Open(path string, c *study.Contract, opt Options) (*Table, error) {
 	return read(src, c, opt, p)
 }
 
-// OpenCSV is Open.
-func OpenCSV(path string, c *study.Contract, opt Options) (*Table, error) {
-	return Open(path, c, opt)
-}
-
 // ReadCSV reads rows from separated text (RFC 4180, with any delimiter) in UTF-8, which
 // may be gzip-compressed and begin with a byte order mark; name is for errors. The
 // first line holds the columns' names, in any order. Spaces around names and

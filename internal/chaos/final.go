@@ -319,7 +319,7 @@ func (q *holder) near(e *expected, kept []byte, model *onnx.Graph, sum *Result) 
 	if err != nil {
 		return err
 	}
-	t, err := table.OpenCSV(q.play.input(dataFile(len(names))), e.contract, table.Options{})
+	t, err := table.Open(q.play.input(dataFile(len(names))), e.contract, table.Options{})
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (q *holder) rows() (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := table.OpenCSV(q.play.input(dataFile(q.i)), c, table.Options{})
+	t, err := table.Open(q.play.input(dataFile(q.i)), c, table.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -35,14 +35,14 @@ type compared struct {
 // table and writes the report.
 func (d *demo) compare(ctx context.Context, took time.Duration) error {
 	c := d.contract
-	test, err := table.OpenCSV(filepath.Join(d.Dir, "new-patients.csv"), c, table.Options{})
+	test, err := table.Open(filepath.Join(d.Dir, "new-patients.csv"), c, table.Options{})
 	if err != nil {
 		return err
 	}
 	parties := make([]compared, d.Parties)
 	var tables []*table.Table
 	for i := range parties {
-		t, err := table.OpenCSV(filepath.Join(d.party(i), "data.csv"), c, table.Options{})
+		t, err := table.Open(filepath.Join(d.party(i), "data.csv"), c, table.Options{})
 		if err != nil {
 			return err
 		}

@@ -189,7 +189,7 @@ func checkGain(t *testing.T, dir string, parties int) {
 		t.Fatal(err)
 	}
 	read := func(path string) *table.Table {
-		tab, err := table.OpenCSV(path, d.contract, table.Options{})
+		tab, err := table.Open(path, d.contract, table.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
