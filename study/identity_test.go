@@ -302,6 +302,7 @@ func FuzzDecodeConfirmation(f *testing.F) {
 func FuzzParseInvite(f *testing.F) {
 	v := study.NewInvite("[::1]:8443", study.Hash{1}, study.Hash{2})
 	f.Add(v.Line())
+	f.Add(v.Line()[:len(v.Line())-4] + "\r\r" + v.Line()[len(v.Line())-4:]) // which base64 passes over
 	v.TLS, v.Prefix = study.TLSWebPKI, "/a/b"
 	f.Add(v.Line())
 	f.Fuzz(func(t *testing.T, line string) {

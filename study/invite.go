@@ -69,7 +69,11 @@ func (v Invite) Line() string {
 
 // ParseInvite reads what Line wrote. Errors do not quote the line.
 func ParseInvite(line string) (Invite, error) {
-	parts := strings.Split(strings.TrimSpace(line), "/")
+	line = strings.TrimSpace(line)
+	if strings.ContainsAny(line, " \t\r\n") {
+		return Invite{}, fmt.Errorf("study: the invite has spaces or line ends in it: it is one line, join its pieces")
+	}
+	parts := strings.Split(line, "/")
 	if len(parts) < 2 || parts[0] != "concord-invite" {
 		return Invite{}, fmt.Errorf("study: an invite begins with concord-invite/1/ or concord-invite/2/; copy the whole line that concordd invite printed")
 	}
