@@ -207,7 +207,7 @@ func figuresOf(c *study.Contract, sum []Word, sites int) (*study.Figures, error)
 		return q.Int64()
 	}
 	out := &study.Figures{Version: 1, Sites: sites, Rows: count()}
-	for range c.Views {
+	for range c.Holdings(nil) {
 		out.Views = append(out.Views, count())
 	}
 	for _, feature := range c.Features {

@@ -311,7 +311,7 @@ func (p *Pool) take(stage study.Stage, sum []Word, sites int) error {
 			k.q = testMatrix(len(exps), c.Pooling.Sketch, p.seed.Sketch())
 		}
 	case study.StageMoments:
-		views := len(c.Views)
+		views := len(c.Holdings(nil))
 		if len(sum) < views {
 			return fmt.Errorf("pooled: %d second moments for %d views", len(sum), views)
 		}

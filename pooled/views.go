@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -12,14 +13,14 @@ import (
 
 // Where parties have different views of the features, every party's vector has the numbers of
 // all features, and 0 in those of features that it lacks: each sum is over the parties that
-// have it. How many rows these have is summed for each view, first of all. Who has which
-// view is in the roster, and [study.Contract.CheckHoldings] says whether enough have each.
+// have it. How many rows these have is summed for each view, first of all; views with the same
+// features count as one, since only of all who have them there are enough. Who has which view is in the roster, and [study.Contract.CheckHoldings] says whether enough have each.
 
 // viewNames are the names of the rows of each view among the statistics.
 func viewNames(c *study.Contract) []string {
 	var names []string
-	for _, v := range c.Whole().Views {
-		names = append(names, "rows of view "+v.Name)
+	for _, h := range c.Holdings(nil) {
+		names = append(names, "rows of "+h.Name())
 	}
 	return names
 }
@@ -27,9 +28,9 @@ func viewNames(c *study.Contract) []string {
 // viewRows are a party's rows for each view: its own for the one that it has.
 func viewRows(c *study.Contract, rows uint64, f int) []Word {
 	var out []Word
-	for _, v := range c.Whole().Views {
+	for _, h := range c.Holdings(nil) {
 		n := 0.0
-		if v.Name == c.ViewOf() {
+		if slices.Contains(h.Views, c.ViewOf()) {
 			n = float64(rows)
 		}
 		out = append(out, wordOf(n, f))
@@ -74,7 +75,7 @@ func spreadMoments(c *study.Contract, rows int, words []Word, f int) []Word {
 	}
 	columns, m := c.ViewColumns(), c.Whole().M()
 	out := append(viewRows(c, uint64(rows), f), make([]Word, triangle(m))...)
-	part := out[len(c.Whole().Views):]
+	part := out[len(out)-triangle(m):]
 	for a, i := range columns {
 		start := i*m - i*(i-1)/2 // of row i, whose first element is (i, i)
 		for _, j := range columns[a:] {
@@ -169,8 +170,8 @@ func (p *Pool) rowsTogether(views []Word, f, sites int) (func(i, j int) int64, e
 		}
 		rows.Views = append(rows.Views, q.Int64())
 	}
-	if len(rows.Views) != len(c.Views) {
-		return nil, fmt.Errorf("pooled: the rows of %d views, the contract has %d", len(rows.Views), len(c.Views))
+	if n := len(c.Holdings(nil)); len(rows.Views) != n {
+		return nil, fmt.Errorf("pooled: the rows of %d views with different features, the contract has %d", len(rows.Views), n)
 	}
 	both, columns := rows.RowsOfBoth(c), c.Columns()
 	return func(i, j int) int64 { return both(columns[i].Feature, columns[j].Feature) }, nil

@@ -300,6 +300,49 @@ func TestViewRefusals(t *testing.T) {
 	}
 }
 
+// TestViewsAlike holds that the rows of views with the same features are summed as one number,
+// through the real messages: one site may be the only one with its width.
+func TestViewsAlike(t *testing.T) {
+	c := splitContract(t, "standardise: pooled\n")
+	c.Views = append(c.Views, study.View{Name: "narrow", Features: c.Views[1].Features, Dim: 1})
+	rnd := rand.New(source(3))
+	views := strings.Fields("bedside laboratory bedside laboratory narrow bedside laboratory bedside laboratory")
+	holders := []masked.Holders{{Name: "bedside"}, {Name: "laboratory"}}
+	var open []Rows
+	var pools []*Pool
+	rows := []int64{0, 0}
+	for i, view := range views {
+		n := 10 + 17*i
+		open = append(open, MatrixRows(seen(t, c, view, splitRows(n, 0, rnd))))
+		through, err := c.Through(view)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := New(through, seedOf(t, 9))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pools = append(pools, p)
+		k := min(1, slices.Index(c.ViewNames(), view))
+		holders[k].Parties = append(holders[k].Parties, identities()[i].Statement.Fingerprint())
+		rows[k] += int64(n)
+	}
+	names := figureNames(c)[:4]
+	if want := []string{"rows", "rows of view bedside", `rows of views "laboratory", "narrow"`, "age: missing"}; !slices.Equal(names, want) {
+		t.Errorf("summed are %q, want %q", names, want)
+	}
+	playStages(t, c, pools, open, holders...)
+	lab, err := InClear(c, seedOf(t, 9), open, views...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moments, ok := pools[0].Moments()
+	clear, _ := lab.Moments()
+	if !ok || !slices.Equal(pools[0].Figures().Views, rows) || !mat.Equal(moments, clear) {
+		t.Errorf("rows of views are %v, want %v, or moments differ from those in the clear", pools[0].Figures().Views, rows)
+	}
+}
+
 // TestUnfillable: a feature that nobody's rows have cannot be filled by their mean, and is
 // named; one that is filled by a constant is told to be the same everywhere.
 func TestUnfillable(t *testing.T) {

@@ -17,7 +17,9 @@ type Figures struct {
 	Rows  int64 `json:"rows"`
 	// Features has one entry a feature of the contract.
 	Features []FeatureFigures `json:"features"`
-	// Views are the rows of the parties that have each view, where the contract has views.
+	// Views are the rows of the parties that have each view, where the contract has views:
+	// one number for those that have the same features ([Contract.Holdings]), of whom alone
+	// there are enough.
 	Views []int64 `json:"views,omitempty"`
 }
 

@@ -18,6 +18,14 @@ type Holding struct {
 	Parties []*Statement
 }
 
+// Name names the views of the holding in a sentence: like no other holding of the contract.
+func (h Holding) Name() string {
+	if len(h.Views) == 1 {
+		return "view " + h.Views[0]
+	}
+	return "views " + quoted(h.Views)
+}
+
 // Holdings says which parties of a roster have the same features, for each set of features
 // that a view has; nil where the contract has no views.
 func (c *Contract) Holdings(parties []*Statement) []Holding {
@@ -125,13 +133,14 @@ func quoted(names []string) string {
 
 // checkViews compares the rows of views with the contract's.
 func (f *Figures) checkViews(c *Contract) error {
-	if len(f.Views) != len(c.Views) {
-		return fmt.Errorf("study: pooled figures have the rows of %d views, the contract has %d", len(f.Views), len(c.Views))
+	holdings := c.Holdings(nil)
+	if len(f.Views) != len(holdings) {
+		return fmt.Errorf("study: pooled figures have the rows of %d views with different features, the contract has %d", len(f.Views), len(holdings))
 	}
 	total := int64(0)
 	for i, n := range f.Views {
 		if n < 0 || n > f.Rows {
-			return fmt.Errorf("study: pooled figures: the rows of view %q are not from 0 to all", c.Views[i].Name)
+			return fmt.Errorf("study: pooled figures: the rows of %s are not from 0 to all", holdings[i].Name())
 		}
 		total += n
 	}
@@ -148,10 +157,11 @@ func (f *Figures) RowsOfBoth(c *Contract) func(a, b int) int64 {
 	if len(whole.Views) == 0 {
 		return func(int, int) int64 { return f.Rows }
 	}
-	has := make([][]bool, len(whole.Views)) // by view and feature of c
-	for i, v := range whole.Views {
+	holdings := whole.Holdings(nil)
+	has := make([][]bool, len(holdings)) // by holding and feature of c
+	for i, h := range holdings {
 		names := map[string]bool{}
-		for _, name := range v.Features {
+		for _, name := range whole.view(h.Views[0]).Features {
 			names[name] = true
 		}
 		for _, feature := range c.Features {

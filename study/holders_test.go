@@ -84,6 +84,23 @@ func TestHoldings(t *testing.T) {
 	if err := twins.CheckHoldings(withViews(t, "ward", "ward", "wide ward", "wide ward", "lab", "lab", "lab", "lab")); err != nil {
 		t.Error(err)
 	}
+	// Nobody learns how many rows the few have that take part with the other width.
+	if n := twins.StageNumbers(twins.Stages()[0]); n != 1+2+5+3*4+3 {
+		t.Errorf("figures of twins are %d numbers", n)
+	}
+	if h := twins.Holdings(nil); len(h) != 2 || h[0].Name() != `views "ward", "wide ward"` || h[1].Name() != "view lab" {
+		t.Errorf("holdings of twins: %+v", h)
+	}
+	f := &study.Figures{Version: 1, Sites: 8, Rows: 100, Views: []int64{60, 40}, Features: []study.FeatureFigures{
+		{Count: 100}, {Count: 60, Levels: []int64{30, 30, 0}}, {Count: 60}, {Count: 40}, {Count: 40},
+	}}
+	if err := f.Check(twins); err != nil {
+		t.Error(err)
+	}
+	f.Views = []int64{50, 40, 10}
+	if f.Check(twins) == nil {
+		t.Error("rows of each of two views with the same features are taken")
+	}
 }
 
 // TestPooledViewsContract: a contract that could never have enough sites is refused when it is

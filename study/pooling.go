@@ -120,11 +120,11 @@ func (c *Contract) StageNumbers(s Stage) int64 {
 	m := int64(c.M())
 	switch s.Kind {
 	case StageMoments:
-		return int64(len(c.Whole().Views)) + m*(m+1)/2
+		return int64(len(c.Holdings(nil))) + m*(m+1)/2
 	case StageSketch:
 		return m*int64(c.Pooling.Sketch) + 1
 	}
-	n := int64(1 + len(c.Whole().Views))
+	n := int64(1 + len(c.Holdings(nil)))
 	for _, f := range c.Features {
 		n++
 		if f.Ranged() {

@@ -24,8 +24,8 @@ func (v *visit) holders() []masked.Holders {
 	return out
 }
 
-// viewsOf says for each of a set of parties which features it has, by the name of its view;
-// nil where the contract has none.
+// viewsOf says for each of a set of parties which features it has, by the name of the first
+// view that has them; nil where the contract has none.
 func (v *visit) viewsOf(set []study.Hash) []string {
 	if len(v.whole.Views) == 0 {
 		return nil
@@ -33,7 +33,7 @@ func (v *visit) viewsOf(set []study.Hash) []string {
 	named := map[study.Hash]string{}
 	for _, h := range v.whole.Holdings(v.chain.Root().Parties()) {
 		for _, p := range h.Parties {
-			named[p.Fingerprint()] = strings.Join(h.Views, ", ")
+			named[p.Fingerprint()] = h.Views[0]
 		}
 	}
 	out := make([]string, len(set))
