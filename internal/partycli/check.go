@@ -310,7 +310,7 @@ func (p *program) printFlag(r *profile.Report) {
 		if n++; n == 1 {
 			p.printf("\nto tell the other sites, by the way on which the phrase was compared:\n")
 		}
-		p.printf("  in the study %q, %s\n    by the exchange: concord pool flag %s\n", r.Study, flag{1, f.Feature, flagUnit}.sentence(), quoted(f.Feature))
+		p.printf("  in the study %q, %s\n    by the exchange: concord pool flag %s\n", r.Study, flag{Format: 1, Feature: f.Feature, Says: flagUnit}.sentence(), quoted(f.Feature))
 	}
 	if n == 0 {
 		p.printf("\nthere is nothing to tell the other sites: no unit seems to differ\n")

@@ -2,9 +2,12 @@ package partycli
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,8 +26,13 @@ import (
 // flagMember is the one member of a note to the other parties.
 const flagMember = "flag.json"
 
-// maxFlagBytes bounds it: a feature's name.
-const maxFlagBytes = 4 << 10
+// maxFlagBytes bounds it. flagBytes is how many it has, whatever the feature's name, so that
+// the size says nothing of it; blindBytes are random at least.
+const (
+	maxFlagBytes = 4 << 10
+	flagBytes    = 2 << 10
+	blindBytes   = 32
+)
 
 // flag is what a note says. It has no room for a figure.
 type flag struct {
@@ -32,6 +40,23 @@ type flag struct {
 	Feature string `json:"feature"`
 	// Says is what is said of the feature: that its unit seems to differ.
 	Says string `json:"says"`
+	// Blind is random hexadecimal. The envelope, which the analyst has, names the manifest by its
+	// SHA-256, and without it only as many notes are possible as the contract has features.
+	Blind string `json:"blind,omitempty"`
+}
+
+// blinded is the encoding of a note as it leaves: of flagBytes, and like no other.
+func (f flag) blinded() ([]byte, error) {
+	f.Blind = "0"
+	b, err := study.Canonical(f)
+	if err != nil {
+		return nil, err
+	}
+	n := max(2*blindBytes, flagBytes-len(b)+1)
+	random := make([]byte, (n+1)/2)
+	rand.Read(random)
+	f.Blind = hex.EncodeToString(random)[:n]
+	return study.Canonical(f)
 }
 
 // flagUnit is the one thing that notes say so far.
@@ -87,7 +112,7 @@ func (p *program) sendFlag(ctx context.Context, feature, keyFile string, yes boo
 	case !slices.Contains(v.whole.FeatureNames(), feature):
 		return cli.WithHint(fmt.Errorf("the contract has no feature %q", cli.Printable(feature)), "concord check names those that seem to differ")
 	}
-	f := flag{1, feature, flagUnit}
+	f := flag{Format: 1, Feature: feature, Says: flagUnit}
 	name, sent, err := v.placeForFlag(f)
 	if err != nil {
 		return err
@@ -107,20 +132,16 @@ func (p *program) sendFlag(ctx context.Context, feature, keyFile string, yes boo
 
 // placeForFlag is the name of the note that says f, and whether it is approved already.
 func (v *visit) placeForFlag(f flag) (name string, approved bool, err error) {
-	b, err := study.Canonical(f)
-	if err != nil {
-		return "", false, err
-	}
 	for number := 1; number <= api.PoolFlags; number++ {
 		name := site.PoolName(api.PoolFlagRound, number)
 		if ok, err := v.readyApproved(name); err != nil || !ok {
 			return name, false, err
 		}
-		m, err := v.loadManifest(name)
+		b, err := os.ReadFile(v.site.Leaves(name, flagMember))
 		if err != nil {
 			return "", false, err
 		}
-		if in, ok := m.Member(flagMember); ok && in.SHA256 == study.HashOf(b) {
+		if said, err := parseFlag(b, v.whole.FeatureNames()); err == nil && said == f {
 			return name, true, nil
 		}
 	}
@@ -149,7 +170,7 @@ func (p *program) approveFlag(v *visit, f flag, name, keyFile string, yes bool) 
 			return cli.WithHint(errors.New("nothing was sent"), "run the command again and type yes, or give --yes")
 		}
 	}
-	b, err := study.Canonical(f)
+	b, err := f.blinded()
 	if err != nil {
 		return err
 	}
@@ -237,7 +258,8 @@ func (p *program) takeFlag(ctx context.Context, v *visit, c post.Post, from *stu
 	return v.site.PutPool(name, append(b, '\n'))
 }
 
-// parseFlag reads a note, which can name features of the contract only.
+// parseFlag reads a note, which can name features of the contract only. What it says is
+// returned, without the blind.
 func parseFlag(b []byte, features []string) (flag, error) {
 	var f flag
 	if err := study.CheckFormat(b, "the note", 1); err != nil {
@@ -249,6 +271,7 @@ func parseFlag(b []byte, features []string) (flag, error) {
 	if f.Format != 1 || f.Says != flagUnit || !slices.Contains(features, f.Feature) {
 		return flag{}, errors.New("it is of no feature of the contract, or says what this program does not know")
 	}
+	f.Blind = ""
 	return f, nil
 }
 

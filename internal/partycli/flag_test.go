@@ -1,6 +1,7 @@
 package partycli
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,28 @@ func TestParseFlag(t *testing.T) {
 	} {
 		if f, err := parseFlag([]byte(b), features); err == nil {
 			t.Errorf("%s was taken: %+v", name, f)
+		}
+	}
+}
+
+// TestBlindedFlag: what the analyst holds of a note, its size and a SHA-256 that follows from
+// it, says nothing of the feature: all have one size, and the same note twice another SHA-256.
+func TestBlindedFlag(t *testing.T) {
+	long := strings.Repeat("\"<", 100) // 200 characters, as many as a name has
+	for _, feature := range []string{"a", "serum creatinine", strings.Repeat("\U0001F9EA", 200), long} {
+		f := flag{Format: 1, Feature: feature, Says: flagUnit}
+		a, err := f.blinded()
+		if err != nil || len(a) != flagBytes {
+			t.Fatalf("%q: %d bytes, want %d; %v", feature, len(a), flagBytes, err)
+		}
+		b, err := f.blinded()
+		if err != nil || bytes.Equal(a, b) {
+			t.Errorf("%q: the note is the same twice, or %v", feature, err)
+		}
+		for _, note := range [][]byte{a, b} {
+			if got, err := parseFlag(note, []string{feature}); err != nil || got != f {
+				t.Errorf("%q is read as %+v, %v", feature, got, err)
+			}
 		}
 	}
 }
