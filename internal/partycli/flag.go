@@ -18,6 +18,7 @@ import (
 	"concord/bundle"
 	"concord/internal/api"
 	"concord/internal/cli"
+	"concord/internal/client"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/study"
@@ -184,7 +185,9 @@ func (p *program) approveFlag(v *visit, f flag, name, keyFile string, yes bool) 
 	return v.approveDraft(name, m, key, bundle.PolicyPerson)
 }
 
-// flags sends the notes that were approved and have not left, and fetches the others'.
+// flags sends the notes that were approved and have not left, and fetches the others'. One that
+// the server refuses stops nothing else: of a folder from an old copy, which does not know
+// that it has sent another under the number.
 func (p *program) flags(ctx context.Context, v *visit, c post.Post) error {
 	if !v.pools() || v.late() || v.site.Closed() {
 		return nil
@@ -194,6 +197,11 @@ func (p *program) flags(ctx context.Context, v *visit, c post.Post) error {
 		ok, err := v.readyApproved(name)
 		if err == nil && ok {
 			err = p.sendMessage(ctx, v, c, name, "note")
+		}
+		var refusal *client.Refusal
+		if errors.As(err, &refusal) {
+			p.printf("! %s did not leave: %s\n", named(name), cli.Printable(refusal.Error()))
+			continue
 		}
 		if err != nil {
 			return err
