@@ -39,6 +39,8 @@ type known struct {
 	exps    []int      // a value of column j there is at most 2^exps[j]
 	q       *mat.Dense // the directions of the next sketch
 	moments moments    // after the last stage of a common basis
+	// sites is how many parties are in the second moments.
+	sites int
 	// together says how many rows have two columns, where there are views.
 	together func(i, j int) int64
 	v        *mat.Dense
@@ -322,7 +324,7 @@ func (p *Pool) take(stage study.Stage, sum []Word, sites int) error {
 		if k.together, err = p.checkMoments(s, sum[:views], f, sites); err != nil {
 			return err
 		}
-		k.moments = dense{s}
+		k.moments, k.sites = dense{s}, sites
 	case study.StageSketch:
 		y, trace, err := sketchOf(sum, k.exps, k.q, f)
 		if err != nil {
@@ -392,7 +394,8 @@ func (p *Pool) Figures() *study.Figures { return p.known().figures }
 func (p *Pool) Preparation() *study.Preparation { return p.known().prepare }
 
 // Moments are the pooled second moments over the pooled rows, S/N (m × m), of prepared
-// columns; ok is false unless the stage moments was taken, with rows as weights. Where there
+// columns; ok is false unless the stage moments was taken, with rows as weights. Where a party
+// is in the figures and not in them, they have the mean squares that the figures say. Where there
 // are views, each is over the rows that have both columns, less the columns' pooled means
 // ([study.Contract.Centred]), and 0 for two columns that no view has together.
 func (p *Pool) Moments() (*mat.SymDense, bool) {
@@ -402,15 +405,41 @@ func (p *Pool) Moments() (*mat.SymDense, bool) {
 		return nil, false
 	}
 	out := mat.NewSymDense(d.columns(), nil)
-	if k.together == nil {
+	if k.together == nil && k.sites == k.figures.Sites {
 		out.ScaleSym(1/float64(k.figures.Rows), d.s)
 		return out, true
+	}
+	if k.together == nil {
+		return p.rescaled(d.s)
 	}
 	for i := range d.columns() {
 		for j := range i + 1 {
 			if n := k.together(i, j); n > 0 {
 				out.SetSym(i, j, d.s.At(i, j)/float64(n))
 			}
+		}
+	}
+	return out, true
+}
+
+// rescaled are second moments of fewer parties than the figures are of, of whose rows nobody
+// knows how many they are: each column is scaled to have the mean square that the figures say.
+// Divided by the rows of all they would be below the squares of the means.
+func (p *Pool) rescaled(s *mat.SymDense) (*mat.SymDense, bool) {
+	squares, err := p.contract.PooledSquares(p.known().figures)
+	if err != nil {
+		return nil, false
+	}
+	scale := make([]float64, len(squares))
+	for j, v := range squares {
+		if s.At(j, j) > 0 {
+			scale[j] = math.Sqrt(v / s.At(j, j))
+		}
+	}
+	out := mat.NewSymDense(len(scale), nil)
+	for i := range scale {
+		for j := range i + 1 {
+			out.SetSym(i, j, float64(s.At(i, j)*scale[i])*scale[j])
 		}
 	}
 	return out, true

@@ -55,7 +55,8 @@ func (c *Contract) Preparation(figures *Figures) (*Preparation, error) {
 			centre, scale := 0.0, 1.0
 			switch {
 			case c.Standardise == "pooled":
-				centre, scale = f.pooled(of, fill, k)
+				mean, variance := f.pooled(of, fill, k)
+				centre, scale = mean, deviation(variance)
 			case c.Standardise == "range" && f.Indexed() == 0:
 				lo, hi, _ := f.Bounds()
 				centre, scale = lo/2+hi/2, hi/2-lo/2
@@ -112,6 +113,26 @@ func (c *Contract) preparedMeans(figures *Figures) (*Preparation, []float64, err
 	return p, means, nil
 }
 
+// PooledSquares are the means of the squares of the m prepared columns over all parties' rows,
+// gaps filled.
+func (c *Contract) PooledSquares(figures *Figures) ([]float64, error) {
+	p, means, err := c.preparedMeans(figures)
+	if err != nil {
+		return nil, err
+	}
+	figures = figures.through(c)
+	out := make([]float64, 0, p.M())
+	for j, f := range c.Features {
+		for k := range f.Columns() {
+			at := len(out)
+			_, variance := f.pooled(figures.Features[j], p.Fill[j], k)
+			mean := (means[at] - p.Centre[at]) / p.Scale[at]
+			out = append(out, variance/float64(p.Scale[at]*p.Scale[at])+float64(mean*mean))
+		}
+	}
+	return out, nil
+}
+
 // NeedsFigures says whether pooled figures are needed to prepare a row.
 func (c *Contract) NeedsFigures() bool {
 	if c.Standardise == "pooled" {
@@ -141,8 +162,8 @@ func (f Feature) fill(of FeatureFigures) float64 {
 	return math.NaN()
 }
 
-// pooled is mean and deviation of column k of a feature, gaps filled.
-func (f Feature) pooled(of FeatureFigures, fill float64, k int) (centre, scale float64) {
+// pooled is mean and variance of column k of a feature, gaps filled.
+func (f Feature) pooled(of FeatureFigures, fill float64, k int) (mean, variance float64) {
 	n, missing := float64(of.Count)+float64(of.Missing), float64(of.Missing)
 	if f.Indexed() > 0 {
 		ones := 0.0
@@ -153,11 +174,11 @@ func (f Feature) pooled(of FeatureFigures, fill float64, k int) (centre, scale f
 			ones += missing
 		}
 		share := ones / n
-		return share, deviation(share * (1 - share))
+		return share, share * (1 - share)
 	}
-	mean, variance := of.Moments()
+	mean, variance = of.Moments()
 	if missing == 0 || math.IsNaN(fill) {
-		return mean, deviation(variance)
+		return mean, variance
 	}
 	count := float64(of.Count)
 	filled := (float64(count*mean) + float64(missing*fill)) / n
@@ -166,7 +187,7 @@ func (f Feature) pooled(of FeatureFigures, fill float64, k int) (centre, scale f
 	}
 	a, b := mean-filled, fill-filled
 	spread := float64(count*(variance+float64(a*a))) + float64(missing*float64(b*b))
-	return filled, deviation(spread / n)
+	return filled, spread / n
 }
 
 // M is the number of encoded columns.
