@@ -97,7 +97,11 @@ func (c *Contract) describePooling(line liner) {
 			stages = append(stages, s.String())
 		}
 		line("pooled", "%s: every party learns the totals over all parties, the analyst nothing;", strings.Join(stages, ", "))
-		line("", "%d colluding learn the totals of the others together, of %d parties at least", p.Colluders, c.Parties-p.Colluders)
+		least, of := c.Parties-p.Colluders, ""
+		if c.StatesViews() { // sums of what one view alone has
+			least, of = LeastBeyond, " with the same view"
+		}
+		line("", "%d colluding learn the totals of the others together, of %d parties%s at least", p.Colluders, least, of)
 		if p.Weights == "equal" {
 			line("", "each party counts the same in the common basis, however many rows it has")
 		}

@@ -113,6 +113,8 @@ func TestPooledViewsContract(t *testing.T) {
 	}
 	if said := study.Describe(c); !strings.Contains(said, "4 sites at least must have each view") {
 		t.Errorf("the description does not say how many sites must have a view: %s", said)
+	} else if !strings.Contains(said, "1 colluding learn the totals of the others together, of 3 parties with the same view at least") {
+		t.Errorf("the description counts parties that lack the feature: %s", said)
 	}
 	for _, test := range []struct{ from, to, want string }{
 		{"parties: 4", "parties: 7", "views of 2 different sets of features, each of which 4 sites at least must have (three beyond pooling.colluders), and parties is 7, below 8"},

@@ -189,8 +189,8 @@ func (p *program) printPool(v *visit, m *bundle.Manifest, r poolReport, all bool
 	said := []string{
 		"what leaves are these figures with masks on them: numbers that look random to everybody, the analyst included. The masks go away in the sum over all parties, and only there.",
 		"every party learns the sums, and so do parties that come later. The analyst learns none of them.",
-		fmt.Sprintf("all other parties together (%d here) know this site's own figures: the sums minus theirs. Fewer of them, which is what the contract assumes (%s), learn of it only the sum over the %d parties that are left%s.",
-			len(m.Recipients), partiesWord(colluders), v.standTogether(len(m.Recipients)+1)-colluders, v.ofThisView()),
+		fmt.Sprintf("%sall other parties together (%d here) know this site's own figures: the sums minus theirs. Fewer of them, which is what the contract assumes (%s), learn of it only the sum over the %d parties that are left%s.",
+			v.viewAlone(), len(m.Recipients), partiesWord(colluders), v.standTogether(len(m.Recipients)+1)-colluders, v.ofThisView()),
 		"once all have sent theirs and most have revealed, nothing is taken back: a party that withdraws later stays in the sums.",
 	}
 	if stage.Kind != study.StageFigures {

@@ -48,7 +48,7 @@ func viewsNamed(h study.Holding) string {
 	if len(h.Views) == 1 {
 		return fmt.Sprintf("the view %q", h.Views[0])
 	}
-	return "the views " + strings.Join(h.Views, ", ")
+	return "the " + h.Name() // each in quotation marks
 }
 
 // standTogether is how many parties stand behind every sum in which this site is: all that take
@@ -75,6 +75,14 @@ func (v *visit) ofThisView() string {
 		return ""
 	}
 	return " of those that have this site's view"
+}
+
+// viewAlone says who knows this site's figures of what no other view has, where there are views.
+func (v *visit) viewAlone() string {
+	if len(v.whole.Views) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the other parties with this site's view together (%d here) know its figures of the features that no other view has, and ", v.standTogether(1)-1)
 }
 
 // printPoolView says of which features this site's figures are 0.
