@@ -58,11 +58,7 @@ func Accept(c *study.Contract, hash study.Hash, agreed Agreed, f *basis.Basis, g
 	if c.Label.Type == "class" && !slices.Equal(h.Classes(), c.Label.Levels) {
 		return nil, fmt.Errorf("party: the model's classes are not the contract's, in its order")
 	}
-	prep, err := agreed.preparation(c)
-	if err != nil {
-		return nil, err
-	}
-	up, err := agreed.lift(c)
+	prep, up, err := agreed.mapping(c)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
+	"concord/lift"
 	"concord/secret"
 	"concord/study"
 )
@@ -39,6 +40,17 @@ func (g Agreed) preparation(c *study.Contract) (*study.Preparation, error) {
 		return nil, fmt.Errorf("party: %w", err)
 	}
 	return p, nil
+}
+
+// mapping is what becomes of this party's rows before its basis: their preparation, and the
+// lift, nil for none.
+func (g Agreed) mapping(c *study.Contract) (*study.Preparation, *lift.Map, error) {
+	p, err := g.preparation(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	up, err := g.lift(c)
+	return p, up, err
 }
 
 // anchor generates A (a × m), and of a site with a view of the features keeps the columns

@@ -79,11 +79,7 @@ func Learn(ctx context.Context, c *study.Contract, hash study.Hash, agreed Agree
 	if err != nil {
 		return fail("this site's own model: %w", err)
 	}
-	prep, err := agreed.preparation(c)
-	if err != nil {
-		return nil, learn.Report{}, err
-	}
-	up, err := agreed.lift(c)
+	prep, up, err := agreed.mapping(c)
 	if err != nil {
 		return nil, learn.Report{}, err
 	}

@@ -51,11 +51,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 	if err != nil {
 		return nil, err
 	}
-	prep, err := agreed.preparation(c)
-	if err != nil {
-		return nil, err
-	}
-	up, err := agreed.lift(c)
+	prep, up, err := agreed.mapping(c)
 	if err != nil {
 		return nil, err
 	}

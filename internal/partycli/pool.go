@@ -112,15 +112,25 @@ func (v *visit) needsPooling() error {
 	return nil
 }
 
-func (p *program) preparePool(path string, opt table.Options) error {
+// changePooling is changeConfirmed for a site that has a part in the masked sums.
+func (p *program) changePooling() (*visit, func(), error) {
 	v, unlock, err := p.changeConfirmed()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := v.needsPooling(); err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	return v, unlock, nil
+}
+
+func (p *program) preparePool(path string, opt table.Options) error {
+	v, unlock, err := p.changePooling()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := v.needsPooling(); err != nil {
-		return err
-	}
 	stage, err := v.poolStage()
 	if err != nil {
 		return err

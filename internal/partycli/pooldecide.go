@@ -66,14 +66,11 @@ func (p *program) poolReveal(ctx context.Context) error {
 // under way, and sends what decide made, if it says so. decide gets no round where all
 // sums are known.
 func (p *program) decidePool(ctx context.Context, look func(*visit) error, decide func(*visit, *poolRound) (sends bool, err error)) error {
-	v, unlock, err := p.changeConfirmed()
+	v, unlock, err := p.changePooling()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := v.needsPooling(); err != nil {
-		return err
-	}
 	if err := look(v); err != nil {
 		return err
 	}

@@ -108,14 +108,11 @@ func (p *program) printVerdict(verdict masked.Verdict) {
 }
 
 func (p *program) approvePool(digits, keyFile string) error {
-	v, unlock, err := p.changeConfirmed()
+	v, unlock, err := p.changePooling()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := v.needsPooling(); err != nil {
-		return err
-	}
 	name, m, _, err := v.reviewedPool()
 	if err != nil {
 		return err
