@@ -109,13 +109,15 @@ func (r *Report) judgeFeature(f study.Feature, of *collected, out *FeatureReport
 		r.Remark(Finding{Kind: "unit", Feature: f.Name, Factor: c.Factor, Offset: c.Offset,
 			Text: fmt.Sprintf("all values lie within %s of the contract's range: is the column in another unit? (%s)", spell(c.Factor), c.Name)})
 	}
+	// What concord prepare refuses is a number that is the same in every row, no gap among them.
 	switch {
-	case out.Constant && r.Rows > 1:
+	case out.Constant && r.Rows > 1 && out.Missing == 0 && f.Spellings() == nil:
 		r.Problem(Finding{Kind: "constant", Feature: f.Name, Text: fmt.Sprintf("the feature has the same value in all %s", rows(out.Count)),
 			Cure: "a feature that does not vary at a site says nothing there: bring rows in which it does, or ask the analyst for a contract without it"})
-	case out.Count == 0 && r.Rows > 0:
-		r.Problem(Finding{Kind: "constant", Feature: f.Name, Text: "the feature has no value in any row",
-			Cure: "bring rows in which it has, or ask the analyst for a contract without it"})
+	case out.Constant && r.Rows > 1:
+		r.Remark(Finding{Kind: "constant", Feature: f.Name, Text: fmt.Sprintf("all of %s that have a value have the same", rows(out.Count))})
+	case out.Count == 0 && r.Rows > 0 && of.faults[table.Missing] == 0:
+		r.Remark(Finding{Kind: "constant", Feature: f.Name, Count: out.Missing, Text: "the feature has no value in any row: what fills gaps stands in all of them"})
 	case 2*out.Missing >= int64(r.Rows) && of.faults[table.Missing] == 0 && r.Rows > 0:
 		r.Remark(Finding{Kind: "missing", Feature: f.Name, Count: out.Missing, Text: fmt.Sprintf("%s of %d are missing", cells(out.Missing), r.Rows)})
 	}
