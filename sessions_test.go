@@ -22,6 +22,7 @@ import (
 	"concord/internal/dossier"
 	"concord/internal/labcli"
 	"concord/internal/partycli"
+	"concord/linalg"
 	"concord/secret"
 	"concord/study"
 )
@@ -29,6 +30,7 @@ import (
 // TestMain lets the scripts in testdata/sessions run the three programs as
 // processes of their own.
 func TestMain(m *testing.M) {
+	linalg.UseBest()
 	program := func(run func(context.Context, []string, io.Reader, io.Writer, io.Writer) int) func() {
 		return func() { cli.Main(run) }
 	}

@@ -5,17 +5,32 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync/atomic"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	gonumblas "gonum.org/v1/gonum/blas/gonum"
-	"gonum.org/v1/gonum/lapack"
-	gonumlapack "gonum.org/v1/gonum/lapack/gonum"
-	"gonum.org/v1/gonum/lapack/lapack64"
+	"concord/linalg/internal/engine"
 )
 
-// BackendInfo says what computes products and decompositions in this process.
+// EnvBLAS is the environment variable that chooses the backend of a program that
+// calls [UseBest]: the path or name of a library, or "go" or "none" for pure Go.
+// Empty or unset means OpenBLAS, MKL or Accelerate, whichever is found first. A
+// library that cannot be used is never an error: pure Go runs and [Backend] says
+// why.
+const EnvBLAS = "CONCORD_BLAS"
+
+// UseBest has this process compute with the fastest backend of the machine: this
+// package, and all of gonum that calls its BLAS and LAPACK. A program calls it once,
+// first thing in main, before other goroutines run; further calls do nothing.
+//
+// It loads nothing. The first operation whose result depends on the backend, of
+// whatever size, loads the library or chooses our own kernels, once, and nothing has
+// run on another backend before: results do not depend on what a process computed
+// earlier. The operations of BLAS and LAPACK that are the same with every backend
+// (those on vectors, and of a matrix with a vector) are gonum's and load nothing.
+//
+// A program that does not call it computes with gonum in pure Go: this package then
+// loads nothing and leaves gonum as it is.
+func UseBest() { engine.UseBest(os.Getenv(EnvBLAS)) }
+
+// BackendInfo says what computes products and decompositions in a process.
 type BackendInfo struct {
 	// Name is "OpenBLAS", "MKL" or "Accelerate" for a library that was loaded,
 	// "BLAS" for one that does not say what it is, and "Go" without one.
@@ -54,119 +69,12 @@ func (b BackendInfo) String() string {
 	return s.String()
 }
 
-// EnvBLAS is the environment variable that chooses the backend when the program
-// starts: the path or name of a library, or "go" or "none" for pure Go. Empty
-// or unset means the order of libraries.go. A library that cannot be used is
-// never an error: pure Go runs and [Backend] says why.
-const EnvBLAS = "CONCORD_BLAS"
-
-// Backend returns what computes in this process. It was chosen when the program
-// started; see [EnvBLAS].
-func Backend() BackendInfo { return current.Load().describe() }
-
-// engine is a backend: what gonum's packages call, and what LAPACK offers
-// beyond gonum's interface.
-type engine struct {
-	info   BackendInfo
-	blas   blas.Float64
-	lapack lapack.Float64
-	// native is the loaded LAPACK, nil without one.
-	native *fortran
-	// lanes are the kernels for many small matrices, the fastest first.
-	lanes []*laneKernel
-}
-
-var current atomic.Pointer[engine]
-
-func init() {
-	e, note := load(os.Getenv(EnvBLAS))
-	if e == nil {
-		e = goEngine()
+// Backend returns what computes in this process, and loads it if nothing was computed
+// yet; see [UseBest].
+func Backend() BackendInfo {
+	e := engine.Active()
+	return BackendInfo{
+		Name: e.Name, Version: e.Version, Path: e.Path, Product: e.Product, Note: e.Note,
+		Threads: runtime.GOMAXPROCS(0),
 	}
-	e.info.Note = note
-	e.use()
-}
-
-// load returns the engine that choice, a value of [EnvBLAS], asks for; nil for
-// pure Go, with a note that says why unless that was asked for.
-func load(choice string) (e *engine, note string) {
-	switch strings.ToLower(choice) {
-	case "go", "none":
-		return nil, ""
-	case "":
-		return firstLibrary(libraries[runtime.GOOS])
-	default:
-		return firstLibrary([]string{choice})
-	}
-}
-
-// firstLibrary loads the first of the named libraries that can be used.
-func firstLibrary(names []string) (*engine, string) {
-	if !canLoad {
-		return nil, "built without loading of libraries"
-	}
-	var refused []string
-	for _, name := range names {
-		f, err := openFortran(name)
-		switch {
-		case err == nil:
-			return nativeEngine(f), strings.Join(refused, "; ")
-		case err != errAbsent:
-			refused = append(refused, fmt.Sprintf("%s: %v", name, err))
-		}
-	}
-	if len(refused) == 0 {
-		refused = []string{"no BLAS library found: " + strings.Join(names, ", ")}
-	}
-	return nil, strings.Join(refused, "; ")
-}
-
-// goEngine is pure Go with the fastest micro-kernel of this processor.
-func goEngine() *engine {
-	if ks := kernels(); len(ks) > 0 {
-		return kernelEngine(ks[0])
-	}
-	return gonumEngine()
-}
-
-func gonumEngine() *engine {
-	return &engine{
-		info:   BackendInfo{Name: "Go", Product: "gonum"},
-		blas:   gonumblas.Implementation{},
-		lapack: gonumlapack.Implementation{},
-	}
-}
-
-func kernelEngine(mk *microKernel) *engine {
-	kb := kernelBLAS{mk: mk}
-	return &engine{
-		info:   BackendInfo{Name: "Go", Product: mk.name},
-		blas:   kb,
-		lapack: kernelLAPACK{kb: kb},
-		lanes:  lanesOf(mk),
-	}
-}
-
-// use makes e the backend of this package and of gonum's.
-func (e *engine) use() {
-	serialMutex.Lock()
-	defer serialMutex.Unlock()
-	blas64.Use(e.blas)
-	lapack64.Use(e.lapack)
-	current.Store(e)
-	e.setThreads(threads())
-}
-
-// setThreads says how many threads the loaded library may use. The micro-kernels
-// look at the count of serial sections themselves.
-func (e *engine) setThreads(n int) {
-	if e.native != nil {
-		e.native.setThreads(n)
-	}
-}
-
-func (e *engine) describe() BackendInfo {
-	info := e.info
-	info.Threads = runtime.GOMAXPROCS(0)
-	return info
 }

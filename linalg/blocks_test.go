@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/linalg"
+	"concord/linalg/linalgtest"
 )
 
 // blockCase is a matrix in blocks.
@@ -48,7 +49,7 @@ func joined(parts []*mat.Dense) *mat.Dense {
 // TestBlocks compares the streamed products with those of the whole matrix,
 // for blocks that share one buffer, so that none may be held.
 func TestBlocks(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{16})
 		for _, c := range blockCases(src) {
 			w := joined(c.parts)
@@ -193,7 +194,7 @@ func decaying(rows, cols int, src rand.Source) *mat.Dense {
 // off: with ten more columns than k and four power iterations the error is of
 // the order of 2⁻⁹⁰, below rounding.
 func TestRandomSVD(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{18})
 		for _, s := range [][3]int{{1, 1, 1}, {30, 30, 3}, {100, 40, 5}, {40, 100, 5}, {60, 50, 45}, {12, 9, 9}} {
 			rows, cols, k := s[0], s[1], s[2]

@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -32,8 +33,8 @@ func cholQR(a *mat.Dense) (q, r *mat.Dense, ok bool) {
 	if !potrf(r.RawMatrix().Data, n) {
 		return nil, nil, false
 	}
-	scratch := stripPool.Get().(*[]float64)
-	defer stripPool.Put(scratch)
+	scratch := cholPool.Get().(*[]float64)
+	defer cholPool.Put(scratch)
 	if len(*scratch) < m*n {
 		*scratch = make([]float64, m*n)
 	}
@@ -65,6 +66,9 @@ func cholQR(a *mat.Dense) (q, r *mat.Dense, ok bool) {
 	blas64.Implementation().Dtrmm(blas.Left, blas.Upper, blas.NoTrans, blas.NonUnit, n, n, 1, s.Data, s.Stride, t.Data, t.Stride)
 	return q, r, true
 }
+
+// cholPool has room for Q₁.
+var cholPool = sync.Pool{New: func() any { return new([]float64) }}
 
 // gram puts the upper triangle of AᵀA in g.
 func gram(a, g *mat.Dense) {

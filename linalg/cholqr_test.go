@@ -8,12 +8,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/linalg"
+	"concord/linalg/linalgtest"
 )
 
 // TestTall checks QR, SVD and least squares of tall matrices over condition
 // numbers, on both sides of where the Gram matrix serves.
 func TestTall(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{20})
 		for _, s := range [][2]int{{16, 8}, {17, 8}, {100, 12}, {150, 65}} {
 			for _, cond := range []float64{1, 1e3, 1e6, 3e7, 1e9, 1e13} {
@@ -71,7 +72,7 @@ func TestTall(t *testing.T) {
 // BenchmarkTall times what the methods do with one A_i (1000 × l).
 func BenchmarkTall(b *testing.B) {
 	src := rand.NewChaCha8([32]byte{21})
-	engines, _ := linalg.Engines()
+	engines, _ := linalgtest.Engines()
 	for _, l := range []int{50, 300} {
 		a, z := linalg.Uniform(1000, l, src), linalg.Uniform(1000, l, src)
 		for _, e := range engines {

@@ -6,6 +6,9 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg/internal/engine"
+	"concord/linalg/internal/kernel"
 )
 
 // crossRows is the number of rows of A that are read again for ‖A‖_F² while they
@@ -22,10 +25,11 @@ func Cross(m, a, z *mat.Dense) (square float64) {
 		panic(fmt.Sprintf("linalg: %d × %d for the product of the transpose of %d × %d and %d × %d", r, c, n, l, rows, d))
 	}
 	x, y, sum := a.RawMatrix(), z.RawMatrix(), m.RawMatrix()
-	left, right := operand{x.Data, x.Stride, true}, operand{y.Data, y.Stride, false}
-	kb, ok := blas64.Implementation().(kernelBLAS)
-	if ok && x.Stride == l && kb.mk.isTall(l, d, n, left, right) {
-		kb.mk.tall(l, d, n, 1, left, right, false, sum.Data, sum.Stride, func(block []float64) { square += sumSquares(block) })
+	left := kernel.Operand{Data: x.Data, LD: x.Stride, Trans: true}
+	right := kernel.Operand{Data: y.Data, LD: y.Stride}
+	k := engine.Active().Kernel
+	if k != nil && x.Stride == l && k.IsTall(l, d, n, left, right) {
+		k.Tall(l, d, n, 1, left, right, false, sum.Data, sum.Stride, func(block []float64) { square += sumSquares(block) })
 		return square
 	}
 	beta := 0.0

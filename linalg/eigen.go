@@ -8,6 +8,10 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg/internal/engine"
+	"concord/linalg/internal/kernel"
+	"concord/linalg/internal/symeig"
 )
 
 // EigSym returns all eigenvalues of a symmetric a (n × n), increasing, and the
@@ -87,7 +91,7 @@ func scaledSym(a *mat.SymDense) (data []float64, exp int, err error) {
 	}
 	if largest > 0 {
 		_, exp = math.Frexp(largest)
-		shift(data, data, -exp)
+		kernel.Shift(data, data, -exp)
 	}
 	return data, exp, nil
 }
@@ -128,21 +132,22 @@ const ownEigen = 800
 // eigSym finds the eigenvalues lo ≤ j < hi of the symmetric matrix with the
 // upper triangle a (n × n, overwritten), and the eigenvectors as rows.
 func eigSym(a []float64, n, lo, hi int, vectors bool) (w, rows []float64, ok bool) {
-	own := vectors && n <= ownEigen && current.Load().rowsOf() != plainRows
+	e := engine.Active()
+	own := vectors && n <= ownEigen && e.Rows != symeig.Plain
 	if own {
-		if w, rows, ok = eigReduced(a, n, lo, hi, vectors); ok {
+		if w, rows, ok = symeig.Reduced(e.Rows, a, n, lo, hi, vectors); ok {
 			return w, rows, true
 		}
 	}
-	if native := current.Load().native; native != nil {
+	if e.Native != nil {
 		saved := append([]float64(nil), a...) // for when dsyevd or dsyevr does not converge
-		if w, rows, ok = native.eigSym(a, n, lo, hi, vectors); ok {
+		if w, rows, ok = e.Native.EigSym(a, n, lo, hi, vectors); ok {
 			return w, rows, true
 		}
 		copy(a, saved)
 	}
 	if !own {
-		if w, rows, ok = eigReduced(a, n, lo, hi, vectors); ok {
+		if w, rows, ok = symeig.Reduced(e.Rows, a, n, lo, hi, vectors); ok {
 			return w, rows, true
 		}
 	}

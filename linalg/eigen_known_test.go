@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/linalg"
+	"concord/linalg/linalgtest"
 )
 
 // TestEigenKnownAnswers compares with SciPy (testdata/eigen.py) under every
@@ -38,7 +39,7 @@ func TestEigenKnownAnswers(t *testing.T) {
 	if len(known.Cases) == 0 {
 		t.Fatal("no cases")
 	}
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		for _, c := range known.Cases {
 			n := len(c.A)
 			compare := func(what string, w, want []float64, v, wantV *mat.Dense, size, gap float64) {

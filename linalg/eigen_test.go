@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/linalg"
+	"concord/linalg/linalgtest"
 )
 
 // symmetric returns V diag(w) Vᵀ for a random orthogonal V.
@@ -54,7 +55,7 @@ func spectra() map[string][]float64 {
 func diagonal(w []float64) *mat.DiagDense { return mat.NewDiagDense(len(w), w) }
 
 func TestEigSym(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{11})
 		for name, want := range spectra() {
 			a := symmetric(want, src)
@@ -119,7 +120,7 @@ func TestEigSym(t *testing.T) {
 // TestEigGeneral checks the two equations that define the problem, on pencils
 // with known eigenvalues: A = C diag(w) Cᵀ, B = C Cᵀ.
 func TestEigGeneral(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{12})
 		for name, want := range spectra() {
 			n := len(want)
@@ -178,7 +179,7 @@ func TestEigGeneral(t *testing.T) {
 }
 
 func TestCholeskySolve(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{14})
 		for _, n := range []int{1, 2, 15, 17, 40, 100} {
 			w := make([]float64, n)
@@ -224,7 +225,7 @@ func TestSymmetricNotFinite(t *testing.T) {
 // BenchmarkEigen times the symmetric eigenproblem, all and a few.
 func BenchmarkEigen(b *testing.B) {
 	src := rand.NewChaCha8([32]byte{15})
-	engines, _ := linalg.Engines()
+	engines, _ := linalgtest.Engines()
 	for _, n := range []int{50, 300} {
 		w := make([]float64, n)
 		for i := range w {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/linalg"
+	"concord/linalg/linalgtest"
 )
 
 // checkPairs holds that the columns of v are orthonormal and eigenvectors of a
@@ -122,7 +123,7 @@ func TestEigReduced(t *testing.T) {
 			trials = append(trials, x)
 		}
 	}
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		for _, x := range trials {
 			n := x.a.SymmetricDim()
 			w, v, ok := linalg.EigReduced(x.a, 0, n, true)
@@ -159,7 +160,7 @@ func TestEigReducedKnown(t *testing.T) {
 		want[j] = 2 - 2*math.Cos(float64(j+1)*math.Pi/(n+1))
 	}
 	a := symmetric(want, rand.NewChaCha8([32]byte{5}))
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		w, v, ok := linalg.EigReduced(a, 300, n, true)
 		if !ok {
 			t.Fatal("no result")
@@ -176,38 +177,4 @@ func TestEigReducedKnown(t *testing.T) {
 			}
 		})
 	})
-}
-
-// TestRefused holds that what is no eigendecomposition is not taken.
-func TestRefused(t *testing.T) {
-	const n = 60
-	d, e := make([]float64, n), make([]float64, n-1)
-	w, rows := make([]float64, n), make([]float64, n*n)
-	for i := range n {
-		w[i], rows[i*n+i] = float64(i)/n, 1
-	}
-	copy(d, w)
-	check := func(name string, wantPairs, wantOrthonormal bool) {
-		t.Helper()
-		if pairs, orthonormal := linalg.Accepted(d, e, w, rows); pairs != wantPairs || orthonormal != wantOrthonormal {
-			t.Errorf("%s: pairs accepted %v, orthonormal %v", name, pairs, orthonormal)
-		}
-	}
-	check("exact", true, true)
-	w[7] += 1e-9
-	check("wrong value", false, true)
-	w[7] = math.NaN()
-	check("value not a number", false, true)
-	w[7] = d[8]
-	check("value of another vector", false, true)
-	w[7] = d[7]
-	e[20] = 1e-9
-	check("wrong vectors", false, true)
-	e[20] = 0
-	rows[3*n+3] = 1 + 1e-9
-	check("wrong length", true, false)
-	rows[3*n+3] = math.NaN()
-	check("vector not a number", false, false)
-	rows[3*n+3], rows[3*n+4] = 1, 1e-8
-	check("not orthogonal", false, false)
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"concord/linalg"
+	"concord/linalg/linalgtest"
 )
 
 // block is a matrix inside a larger slice: stride − columns elements after each
@@ -78,7 +79,7 @@ var transposes = []blas.Transpose{blas.NoTrans, blas.Trans}
 // TestGemm compares with gonum's loops over all small shapes, transposes,
 // strides, α and β.
 func TestGemm(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.New(rand.NewPCG(1, 2))
 		for _, s := range sizes(false) {
 			m, n, k := s[0], s[1], s[2]
@@ -112,7 +113,7 @@ func TestGemm(t *testing.T) {
 // TestSyrk does the same for the symmetric product; the other triangle must
 // stay as it was.
 func TestSyrk(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.New(rand.NewPCG(3, 4))
 		for _, n := range []int{0, 1, 2, 5, 16, 20, 47, 49, 60, 130} {
 			for _, k := range []int{0, 1, 3, 20, 300} {
@@ -141,7 +142,7 @@ func TestSyrk(t *testing.T) {
 // 2 or more and the rest of a row sums to less than 1, so that the problems are
 // well conditioned.
 func TestTriangular(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.New(rand.NewPCG(5, 6))
 		for _, order := range []int{0, 1, 2, 7, 24, 25, 40, 65, 130} {
 			for _, side := range []blas.Side{blas.Left, blas.Right} {
@@ -185,7 +186,7 @@ func TestTriangular(t *testing.T) {
 func TestSameBits(t *testing.T) {
 	src := rand.New(rand.NewPCG(7, 8))
 	a, b := newBlock(500, 300, 0, src), newBlock(500, 310, 0, src)
-	engines, _ := linalg.Engines()
+	engines, _ := linalgtest.Engines()
 	for _, e := range engines {
 		if e.Native() || e.Name == "gonum" {
 			continue
@@ -212,7 +213,7 @@ func TestSameBits(t *testing.T) {
 
 func TestProductMisuse(t *testing.T) {
 	ok := make([]float64, 400)
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		impl := blas64.Implementation()
 		for name, f := range map[string]func(){
 			"short A":   func() { impl.Dgemm(blas.NoTrans, blas.NoTrans, 20, 20, 20, 1, ok[:399], 20, ok, 20, 0, ok, 20) },
@@ -239,7 +240,7 @@ func TestProductMisuse(t *testing.T) {
 // BenchmarkProduct times C = AᵀB and A B at the sizes of the alignments.
 func BenchmarkProduct(b *testing.B) {
 	src := rand.New(rand.NewPCG(9, 10))
-	engines, _ := linalg.Engines()
+	engines, _ := linalgtest.Engines()
 	for _, s := range []struct {
 		name    string
 		tA      blas.Transpose

@@ -5,45 +5,22 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
-	"syscall"
 	"testing"
-	"unsafe"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"concord/linalg"
+	"concord/linalg/internal/guard"
+	"concord/linalg/linalgtest"
 )
-
-// guarded returns n zeros that end where memory that cannot be read begins, or
-// begin where such memory ends.
-func guarded(t *testing.T, n int, atEnd bool) []float64 {
-	t.Helper()
-	page := syscall.Getpagesize()
-	size := (8*n + page - 1) / page * page
-	b, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, edge := range [][]byte{b[:page], b[page+size:]} {
-		if err := syscall.Mprotect(edge, syscall.PROT_NONE); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Cleanup(func() { _ = syscall.Munmap(b) })
-	from := page
-	if atEnd {
-		from = page + size - 8*n
-	}
-	return unsafe.Slice((*float64)(unsafe.Pointer(&b[from])), n)
-}
 
 // guardedMatrix is rows × cols with the stride, the last row no longer than it
 // must be.
 func guardedMatrix(t *testing.T, rows, cols, stride int, atEnd bool, src rand.Source) *mat.Dense {
 	t.Helper()
-	data := guarded(t, (rows-1)*stride+cols, atEnd)
+	data := guard.Slice(t, (rows-1)*stride+cols, atEnd)
 	for i := range data {
 		data[i] = math.NaN() // between the rows nothing may count
 	}
@@ -58,17 +35,6 @@ func guardedMatrix(t *testing.T, rows, cols, stride int, atEnd bool, src rand.So
 	return &m
 }
 
-// within runs f and fails where it reads or writes memory that is not its own.
-func within(t *testing.T, name string, f func()) {
-	t.Helper()
-	defer func() {
-		if r := recover(); r != nil {
-			t.Fatalf("%s: %v\n%s", name, r, debug.Stack())
-		}
-	}()
-	f()
-}
-
 // TestNothingBeyondTheSlices holds that products and polar factors, for sizes
 // around every edge of the kernels, read and write nothing outside of their
 // operands, and that what lies between rows does not count.
@@ -78,7 +44,7 @@ func TestNothingBeyondTheSlices(t *testing.T) {
 	depths := []int{1, 3, 51, 52, 53, 104, 191, 192, 193, 209, 257}
 	// Products that several threads share.
 	shared := [][3]int{{300, 259, 301}, {301, 301, 259}, {97, 129, 1001}, {129, 97, 1001}}
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{77})
 		for i, m := range sizes {
 			for j, n := range sizes {
@@ -93,7 +59,7 @@ func TestNothingBeyondTheSlices(t *testing.T) {
 				name := fmt.Sprintf("%d × %d over %d, padded by %d", m, n, k, pad)
 				var want mat.Dense
 				want.Mul(mat.DenseCopyOf(mat.DenseCopyOf(a).T()), mat.DenseCopyOf(b))
-				within(t, name, func() {
+				guard.Within(t, name, func() {
 					square := linalg.Cross(c, a, b)
 					if exact := mat.Norm(a, 2); math.Abs(square-exact*exact) > 1e-12*exact*exact {
 						t.Errorf("%s: sum of squares %g, want %g", name, square, exact*exact)
@@ -114,7 +80,7 @@ func TestNothingBeyondTheSlices(t *testing.T) {
 						y = guardedMatrix(t, n, k, k+pad, atEnd, src)
 						y.Copy(b.T())
 					}
-					within(t, fmt.Sprint(name, " product ", q), func() {
+					guard.Within(t, fmt.Sprint(name, " product ", q), func() {
 						blas64.Gemm(ops[0], ops[1], 1, x.RawMatrix(), y.RawMatrix(), 0, c.RawMatrix())
 					})
 					if !mat.EqualApprox(c, &want, tol) {
@@ -129,7 +95,7 @@ func TestNothingBeyondTheSlices(t *testing.T) {
 				for _, uplo := range []blas.Uplo{blas.Upper, blas.Lower} {
 					s := guardedMatrix(t, m, m, m+pad, atEnd, src)
 					before := mat.DenseCopyOf(s)
-					within(t, name+", symmetric", func() {
+					guard.Within(t, name+", symmetric", func() {
 						blas64.Syrk(blas.Trans, 1, a.RawMatrix(), 0, blas64.Symmetric{N: m, Stride: m + pad, Data: s.RawMatrix().Data, Uplo: uplo})
 					})
 					for r := range m {
@@ -151,7 +117,7 @@ func TestNothingBeyondTheSlices(t *testing.T) {
 			for i := range m {
 				m[i] = guardedMatrix(t, n, n, n+i%3, i%2 == 0, src)
 			}
-			within(t, fmt.Sprintf("polar factors of order %d", n), func() {
+			guard.Within(t, fmt.Sprintf("polar factors of order %d", n), func() {
 				for _, estimate := range []bool{false, true} {
 					q, _, err := linalg.PolarEach(m, linalg.PolarOptions{Estimate: estimate})
 					if err != nil {
@@ -164,34 +130,4 @@ func TestNothingBeyondTheSlices(t *testing.T) {
 			})
 		}
 	})
-}
-
-// TestRowKernelsWithin is the same for the products of a few rows with vectors.
-func TestRowKernelsWithin(t *testing.T) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	for _, k := range linalg.RowKernels() {
-		for vectors := 1; vectors < 6; vectors++ {
-			for _, atEnd := range []bool{false, true} {
-				n := vectors * k.Lanes
-				a := guarded(t, (k.Rows-1)*(n+3)+n, atEnd)
-				x, y := guarded(t, n, atEnd), guarded(t, n, atEnd)
-				c, sum := guarded(t, linalg.MaxRows, atEnd), guarded(t, linalg.MaxRows, atEnd)
-				for i := range a {
-					a[i] = 1
-				}
-				for i := range x {
-					x[i] = 1
-				}
-				c[0] = 2
-				within(t, k.Name, func() {
-					k.Dot(n, a, n+3, x, sum)
-					k.Add(n, a, n+3, y, c)
-					k.Both(n, a, n+3, x, y, c, sum)
-				})
-				if sum[0] != float64(n) || y[n-1] != 4 {
-					t.Errorf("%s, %d columns: sum %g, element %g", k.Name, n, sum[0], y[n-1])
-				}
-			}
-		}
-	}
 }

@@ -9,13 +9,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/linalg"
+	"concord/linalg/linalgtest"
 )
 
 // TestPolarEach holds that matrices done side by side have the factors that each
 // has alone, over all orders of tiles, numbers of matrices and conditions, with
 // matrices among them that cannot be done side by side.
 func TestPolarEach(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{9})
 		conds := []float64{1, 2, 100, 1e4, 1e6, 1.5, 1e10, 30, 1e15}
 		for n := 1; n <= 100; n += 1 + n/23 {
@@ -63,7 +64,7 @@ func TestPolarEach(t *testing.T) {
 // TestPolarBatchDoesNotMix holds that the factor of a matrix does not depend on
 // its neighbours beyond rounding, and not at all on the number of cores.
 func TestPolarBatchDoesNotMix(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{10})
 		const n = 23
 		m := make([]*mat.Dense, 21)
@@ -99,7 +100,7 @@ func TestPolarBatchDoesNotMix(t *testing.T) {
 // TestSumSquares compares with plain sums over all lengths of a few vectors, of
 // whole matrices and of views.
 func TestSumSquares(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{12})
 		for rows := range 9 {
 			for cols := range 40 {
@@ -134,7 +135,7 @@ func TestSumSquares(t *testing.T) {
 // TestCross compares with a product and a sum of squares, for tall, small and
 // wide shapes and for views.
 func TestCross(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{13})
 		for _, s := range [][3]int{{1, 1, 1}, {30, 8, 8}, {200, 9, 20}, {1000, 50, 50}, {1100, 20, 5}, {2100, 13, 127}, {300, 200, 10}, {5, 40, 3}} {
 			whole := linalg.Uniform(s[0]+1, s[1]+2, src)

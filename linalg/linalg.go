@@ -10,12 +10,13 @@
 // does not fit in memory.
 //
 // The package is the one door to BLAS and LAPACK: numerical work of the
-// packages above goes through it or through mat.Dense.Mul. When the program
-// starts, OpenBLAS, MKL or Accelerate is loaded if the machine has it, and
-// gonum runs with this package's AVX2 and AVX-512 products if not; [Backend]
-// says which, and the environment variable of [EnvBLAS] chooses. A build with
-// the tag noblas loads nothing and is static. Work on one large problem uses
-// all cores by itself; [Parallel] is for many small ones.
+// packages above goes through it or through mat.Dense.Mul. Importing it changes
+// nothing: gonum computes, in pure Go. A program that calls [UseBest] gets, at its
+// first operation, OpenBLAS, MKL or Accelerate if the machine has it, and gonum with
+// this package's AVX2 and AVX-512 products if not; [Backend] says which, and the
+// environment variable of [EnvBLAS] chooses. A build with the tag noblas loads
+// nothing and is static. Work on one large problem uses all cores by itself;
+// [Parallel] is for many small ones.
 //
 // The package holds no method of Data Collaboration analysis and no sparse
 // matrices.
@@ -42,6 +43,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg/internal/engine"
+	"concord/linalg/internal/lanes"
 )
 
 // Eps is the distance from 1 to the next float64, 2⁻⁵²: the unit of every
@@ -103,14 +107,14 @@ func SumSquares(a *mat.Dense) float64 {
 
 // sumSquares adds up in as many lanes as the processor has.
 func sumSquares(x []float64) (sum float64) {
-	if ks := current.Load().lanes; len(ks) > 0 && len(x) >= ks[0].width {
-		k, lanes := ks[0], [maxLanes]float64{}
-		n := len(x) / k.width
-		k.dot(n, &x[0], &x[0], &lanes[0])
-		for _, v := range lanes[:k.width] {
+	if ks := engine.Active().Lanes; len(ks) > 0 && len(x) >= ks[0].Width {
+		k, part := ks[0], [lanes.Max]float64{}
+		n := len(x) / k.Width
+		k.Dot(n, &x[0], &x[0], &part[0])
+		for _, v := range part[:k.Width] {
 			sum += v
 		}
-		x = x[n*k.width:]
+		x = x[n*k.Width:]
 	}
 	for _, v := range x {
 		sum += v * v

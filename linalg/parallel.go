@@ -4,36 +4,19 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"concord/linalg/internal/kernel"
 )
 
 // Two ways to use the cores: one large problem on all of them, which a backend
 // does by itself, or many small ones side by side, each on one. Both at once
 // would run threads × threads.
 
-// serial counts the sections in which products stay on one thread.
-var serial atomic.Int32
-
-var serialMutex sync.Mutex
-
 // Serial runs f while every product of the package, and of gonum, stays on the
 // thread that calls it. It is for a caller with goroutines of its own; the
 // setting holds for the whole program until the last such section ends.
 // Sections may be nested and may overlap.
-func Serial(f func()) {
-	serialMutex.Lock()
-	if serial.Add(1) == 1 {
-		current.Load().setThreads(1)
-	}
-	serialMutex.Unlock()
-	defer func() {
-		serialMutex.Lock()
-		defer serialMutex.Unlock()
-		if serial.Add(-1) == 0 {
-			current.Load().setThreads(runtime.GOMAXPROCS(0))
-		}
-	}()
-	f()
-}
+func Serial(f func()) { kernel.Serial(f) }
 
 // Parallel runs f(0), …, f(n−1), each once, on up to GOMAXPROCS goroutines,
 // within [Serial], and returns when all are done. The calls must not depend on

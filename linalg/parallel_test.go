@@ -7,10 +7,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/linalg"
+	"concord/linalg/linalgtest"
 )
 
 func TestParallel(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		for _, n := range []int{0, 1, 2, 100} {
 			seen := make([]int, n)
 			linalg.Parallel(n, func(i int) {

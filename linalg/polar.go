@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg/internal/engine"
+	"concord/linalg/internal/lanes"
 )
 
 // PolarMethod names how a polar factor is computed.
@@ -111,7 +114,7 @@ func PolarWith(m *mat.Dense, opt PolarOptions) (q *mat.Dense, info PolarInfo, er
 func PolarRuns(c, n int) (runs [][2]int) {
 	width := 1
 	if k := lanesFor(n); k != nil {
-		width = k.width
+		width = k.Width
 		if c < 2*width { // something for a second core
 			width = (c + 1) / 2
 		}
@@ -167,8 +170,8 @@ func PolarBatch(q []*mat.Dense, info []PolarInfo, m []*mat.Dense, opt PolarOptio
 		to := from + 1
 		var side []laneResult
 		if k != nil && len(m)-from >= fewestLanes {
-			to = min(from+k.width, len(m))
-			side = k.polarBatch(m[from:to], opt.Estimate)
+			to = min(from+k.Width, len(m))
+			side = polarBatch(k, m[from:to], opt.Estimate)
 		}
 		for i := from; i < to; i++ {
 			if side != nil && side[i-from].ok {
@@ -186,7 +189,7 @@ func PolarBatch(q []*mat.Dense, info []PolarInfo, m []*mat.Dense, opt PolarOptio
 
 // batchable returns the kernel for matrices that can be done side by side, nil
 // if they cannot.
-func batchable(m []*mat.Dense, opt PolarOptions) *laneKernel {
+func batchable(m []*mat.Dense, opt PolarOptions) *lanes.Kernel {
 	if len(m) < fewestLanes || opt.Method == PolarSVD {
 		return nil
 	}
@@ -202,12 +205,12 @@ func batchable(m []*mat.Dense, opt PolarOptions) *laneKernel {
 
 // lanesFor returns the kernel for matrices of order n, nil if one after another
 // is faster or there is none.
-func lanesFor(n int) *laneKernel {
+func lanesFor(n int) *lanes.Kernel {
 	if n < smallestLanes || n > largestLanes {
 		return nil
 	}
-	for _, k := range current.Load().lanes {
-		if k.fits(n) {
+	for _, k := range engine.Active().Lanes {
+		if k.Fits(n) {
 			return k
 		}
 	}

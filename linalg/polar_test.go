@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/linalg"
+	"concord/linalg/linalgtest"
 )
 
 // withCond returns a rows × cols matrix with random singular vectors and
@@ -61,7 +62,7 @@ func checkPolar(t *testing.T, q, a *mat.Dense) {
 // TestPolarIteration compares the iteration with the decomposition over
 // orders and condition numbers up to where it must give up.
 func TestPolarIteration(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{7})
 		for _, s := range [][2]int{{1, 1}, {2, 2}, {3, 3}, {7, 7}, {16, 16}, {33, 33}, {50, 50}, {65, 65}, {100, 100}, {40, 20}, {20, 40}, {120, 17}} {
 			for _, cond := range []float64{1, 1.5, 30, 1e3, 1e5, 3e6, 1e9, 1e14} {
@@ -161,7 +162,7 @@ func TestPolarDefective(t *testing.T) {
 // others, which the iteration lowers first: products of uniform anchors, and
 // made ones up to where it no longer can.
 func TestPolarDominant(t *testing.T) {
-	eachEngine(t, func(t *testing.T) {
+	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{22})
 		for _, n := range []int{16, 40, 70} {
 			cases := []*mat.Dense{product(linalg.Uniform(4*n, n, src).T(), linalg.Uniform(4*n, n, src))}
@@ -214,7 +215,7 @@ func TestPolarEachOfManyOrders(t *testing.T) {
 // which has a condition number of about 10⁵, on one thread.
 func BenchmarkPolar(b *testing.B) {
 	src := rand.NewChaCha8([32]byte{10})
-	engines, _ := linalg.Engines()
+	engines, _ := linalgtest.Engines()
 	for _, l := range []int{6, 17, 50, 300} {
 		m := product(linalg.Uniform(1000, l, src).T(), linalg.Uniform(1000, l, src))
 		for _, e := range engines {

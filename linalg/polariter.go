@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg/internal/kernel"
 )
 
 // The polar factor as the limit of X ← X f(XᵀX), which takes every singular
@@ -35,6 +37,8 @@ const (
 	// minBound is the least ℓ that the Gram matrix shows: its eigenvalue ℓ² is
 	// then some hundred times the rounding of it.
 	minBound = 1e-7
+	// squareLeaf is the order up to which a symmetric product is as fast in full.
+	squareLeaf = 64
 	// halleyBelow is the ℓ up to which a Halley step gains more than two
 	// polynomial ones, which cost about the same.
 	halleyBelow = 0.36
@@ -98,7 +102,7 @@ func polarByIteration(m *mat.Dense, estimate bool) (q *mat.Dense, info PolarInfo
 	_, exp := math.Frexp(size)
 	scaled := mat.NewDense(cols, cols, w.m)
 	for i := range rows {
-		shift(scaled.RawRowView(i), m.RawRowView(i), -exp)
+		kernel.Shift(scaled.RawRowView(i), m.RawRowView(i), -exp)
 	}
 	steps, direction, known, ok := w.iterate(scaled)
 	if !ok {
@@ -205,15 +209,6 @@ func (w *polarWork) tighten() float64 {
 		w.g[i] /= largest
 	}
 	return f
-}
-
-// shift puts 2^exp src in dst, for an exp that brings the largest element of
-// src near 1. Two factors keep each power within the range of float64.
-func shift(dst, src []float64, exp int) {
-	f, g := math.Ldexp(1, exp/2), math.Ldexp(1, exp-exp/2)
-	for i, v := range src {
-		dst[i] = v * f * g
-	}
 }
 
 // gram puts XᵀX in w.g; above squareLeaf its upper triangle only.

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg/internal/lanes"
 )
 
 // The iteration of polariter.go for many matrices of one order side by side
@@ -30,22 +32,22 @@ const (
 
 // polarLanes is the workspace of a batch.
 type polarLanes struct {
-	*lanes
-	m, x, g    laneMatrix
-	p, y, s    laneMatrix // scratch
-	chol       *laneCholesky
+	*lanes.Batch
+	m, x, g    lanes.Matrix
+	p, y, s    lanes.Matrix // scratch
+	chol       *lanes.Cholesky
 	v, u, z, t []float64 // vectors of n lanes
 }
 
 // lanePools has a pool of *polarLanes for each order.
 var lanePools sync.Map
 
-func newPolarLanes(k *laneKernel, n int) *polarLanes {
-	l := newLanes(k, n)
+func newPolarLanes(k *lanes.Kernel, n int) *polarLanes {
+	l := lanes.New(k, n)
 	return &polarLanes{
-		lanes: l, m: l.matrix(), x: l.matrix(), g: l.matrix(), p: l.matrix(), y: l.matrix(), s: l.matrix(),
-		chol: l.newCholesky(),
-		v:    make([]float64, n*k.width), u: make([]float64, n*k.width), z: make([]float64, n*k.width), t: make([]float64, n*k.width),
+		Batch: l, m: l.Matrix(), x: l.Matrix(), g: l.Matrix(), p: l.Matrix(), y: l.Matrix(), s: l.Matrix(),
+		chol: l.NewCholesky(),
+		v:    make([]float64, n*k.Width), u: make([]float64, n*k.Width), z: make([]float64, n*k.Width), t: make([]float64, n*k.Width),
 	}
 }
 
@@ -58,9 +60,9 @@ type laneResult struct {
 
 // polarBatch computes the polar factors of up to width matrices, all n × n and
 // finite.
-func (k *laneKernel) polarBatch(m []*mat.Dense, estimate bool) []laneResult {
+func polarBatch(k *lanes.Kernel, m []*mat.Dense, estimate bool) []laneResult {
 	n, _ := m[0].Dims()
-	pool, _ := lanePools.LoadOrStore([2]int{k.width, n}, &sync.Pool{New: func() any { return newPolarLanes(k, n) }})
+	pool, _ := lanePools.LoadOrStore([2]int{k.Width, n}, &sync.Pool{New: func() any { return newPolarLanes(k, n) }})
 	w := pool.(*sync.Pool).Get().(*polarLanes)
 	defer pool.(*sync.Pool).Put(w)
 	return w.run(m, estimate)
@@ -80,7 +82,7 @@ func (w *polarLanes) run(m []*mat.Dense, estimate bool) []laneResult {
 		}
 		return out
 	}
-	var smallest, largest [maxLanes]float64
+	var smallest, largest [lanes.Max]float64
 	if estimate {
 		smallest, largest = w.estimate(out)
 	} else {
@@ -91,7 +93,7 @@ func (w *polarLanes) run(m []*mat.Dense, estimate bool) []laneResult {
 		info := PolarInfo{
 			Smallest:   smallest[i] * norms[i],
 			Largest:    largest[i] * norms[i],
-			Rank:       w.n,
+			Rank:       w.N,
 			Method:     PolarIteration,
 			Iterations: steps,
 			Estimated:  estimate,
@@ -99,34 +101,34 @@ func (w *polarLanes) run(m []*mat.Dense, estimate bool) []laneResult {
 		info.Cond = info.Largest / info.Smallest
 		out[i].info = info
 		if out[i].ok {
-			q[i] = mat.NewDense(w.n, w.n, nil)
+			q[i] = mat.NewDense(w.N, w.N, nil)
 			out[i].q = q[i]
 		}
 	}
-	w.store(q, w.x)
+	w.Store(q, w.x)
 	return out
 }
 
 // fill puts the matrices in w.m, scaled so that the deflated matrix, in w.x, has
 // the norm ‖X‖_F = 1, and returns the factors. A matrix of extreme size is left
 // out.
-func (w *polarLanes) fill(m []*mat.Dense, out []laneResult) (norms [maxLanes]float64) {
+func (w *polarLanes) fill(m []*mat.Dense, out []laneResult) (norms [lanes.Max]float64) {
 	impl := blas64.Implementation()
-	var f [maxLanes]float64
+	var f [lanes.Max]float64
 	for i := range m {
 		raw := m[i].RawMatrix()
 		square := 0.0
-		for r := range w.n {
-			row := raw.Data[r*raw.Stride:][:w.n]
-			square += impl.Ddot(w.n, row, 1, row, 1)
+		for r := range w.N {
+			row := raw.Data[r*raw.Stride:][:w.N]
+			square += impl.Ddot(w.N, row, 1, row, 1)
 		}
 		norms[i] = math.Sqrt(square)
 		if square > 0x1p-800 && square < 0x1p800 {
 			f[i], out[i].ok = 1/norms[i], true
 		}
 	}
-	w.load(w.m, m, f)
-	for lane := range w.width {
+	w.Load(w.m, m, f)
+	for lane := range w.Width {
 		if f[lane] == 0 {
 			w.identity(lane)
 		}
@@ -134,26 +136,26 @@ func (w *polarLanes) fill(m []*mat.Dense, out []laneResult) (norms [maxLanes]flo
 	// Deflation; see polardeflate.go. v holds vᵀ, u the vectors M v.
 	const rounds = 5
 	w.begin(0, w.v)
-	var done, worth [maxLanes]bool
-	var s, rest [maxLanes]float64
+	var done, worth [lanes.Max]bool
+	var s, rest [lanes.Max]float64
 	for round := range rounds {
-		w.normalise(w.v)
-		w.vector(w.m, w.v, w.u)
-		s = w.normalise(w.u)
-		w.vector(w.m.t(), w.u, w.z)
+		w.Normalise(w.v)
+		w.Vector(w.m, w.v, w.u)
+		s = w.Normalise(w.u)
+		w.Vector(w.m.T(), w.u, w.z)
 		pending := false
-		var less [maxLanes]float64
-		for i := range w.width {
-			rest[i] = deflated(s[i], 1, w.n)
+		var less [lanes.Max]float64
+		for i := range w.Width {
+			rest[i] = deflated(s[i], 1, w.N)
 			worth[i] = s[i] >= worthwhile*rest[i]
 			less[i] = -s[i]
 		}
 		// ‖Mᵀu − s v‖
 		copy(w.t, w.v)
-		w.times(less, w.t)
-		w.add(1, w.z, 1, w.t)
-		apart := w.dots(w.n, w.t, w.t)
-		for i := range w.width {
+		w.Times(less, w.t)
+		w.Add(1, w.z, 1, w.t)
+		apart := w.Dots(w.N, w.t, w.t)
+		for i := range w.Width {
 			done[i] = math.Sqrt(apart[i]) <= 4*Eps*s[i]
 			pending = pending || worth[i] && !done[i]
 		}
@@ -162,8 +164,8 @@ func (w *polarLanes) fill(m []*mat.Dense, out []laneResult) (norms [maxLanes]flo
 		}
 		copy(w.v, w.z)
 	}
-	var lower, grow [maxLanes]float64
-	for i := range w.width {
+	var lower, grow [lanes.Max]float64
+	for i := range w.Width {
 		grow[i] = 1
 		if worth[i] && done[i] {
 			lower[i] = rest[i] - s[i]
@@ -171,11 +173,11 @@ func (w *polarLanes) fill(m []*mat.Dense, out []laneResult) (norms [maxLanes]flo
 		}
 		norms[i] /= grow[i]
 	}
-	w.normalise(w.v)
-	w.times(lower, w.u)
-	w.update(w.m, w.u, w.v, w.x)
-	w.times(grow, w.x.data)
-	w.times(grow, w.m.data)
+	w.Normalise(w.v)
+	w.Times(lower, w.u)
+	w.Update(w.m, w.u, w.v, w.x)
+	w.Times(grow, w.x.Data)
+	w.Times(grow, w.m.Data)
 	return norms
 }
 
@@ -185,16 +187,16 @@ func (w *polarLanes) fill(m []*mat.Dense, out []laneResult) (norms [maxLanes]flo
 // the identity.
 func (w *polarLanes) lowerBound(out []laneResult) (bound float64, any bool) {
 	for {
-		w.product(1, w.x.t(), w.x, 0, laneMatrix{}, w.g, true)
-		copy(w.chol.r.data, w.g.data)
-		w.chol.factor()
-		w.chol.invert(w.p)
-		norm := w.dots(w.n*w.n, w.p.data, w.p.data)
+		w.Product(1, w.x.T(), w.x, 0, lanes.Matrix{}, w.g, true)
+		copy(w.chol.R.Data, w.g.Data)
+		w.chol.Factor()
+		w.chol.Invert(w.p)
+		norm := w.Dots(w.N*w.N, w.p.Data, w.p.Data)
 		again := false
 		bound = math.Inf(1)
-		for i := range w.width {
+		for i := range w.Width {
 			ell := 1 / math.Sqrt(norm[i])
-			if ell > minBound && !w.chol.bad[i] {
+			if ell > minBound && !w.chol.Bad[i] {
 				bound = min(bound, ell)
 				continue
 			}
@@ -211,13 +213,13 @@ func (w *polarLanes) lowerBound(out []laneResult) (bound float64, any bool) {
 	// σ_max(X)² ≤ ‖XᵀX‖_F, which is far below ‖X‖_F² = 1 for all but a matrix of
 	// rank 1.
 	largest := 0.0
-	for _, square := range w.dots(w.n*w.n, w.g.data, w.g.data) {
+	for _, square := range w.Dots(w.N*w.N, w.g.Data, w.g.Data) {
 		largest = max(largest, math.Sqrt(square))
 	}
 	largest *= 1 + 1e-12
-	w.add(1/math.Sqrt(largest), w.x.data, 0, w.x.data)
-	w.add(1/largest, w.g.data, 0, w.g.data)
-	w.addDiagonal(w.g, -1)
+	w.Add(1/math.Sqrt(largest), w.x.Data, 0, w.x.Data)
+	w.Add(1/largest, w.g.Data, 0, w.g.Data)
+	w.AddDiagonal(w.g, -1)
 	w.begin(0, w.v)
 	w.inverse(3)
 	for _, r := range out {
@@ -229,44 +231,44 @@ func (w *polarLanes) lowerBound(out []laneResult) (bound float64, any bool) {
 // begin sets every lane of v to the k-th of the vectors that iterations start
 // from.
 func (w *polarLanes) begin(k int, v []float64) {
-	for i, x := range startAt(k, w.n) {
-		for lane := range w.width {
-			v[i*w.width+lane] = x
+	for i, x := range startAt(k, w.N) {
+		for lane := range w.Width {
+			v[i*w.Width+lane] = x
 		}
 	}
 }
 
 // identity replaces the matrices of a lane by I / √n.
 func (w *polarLanes) identity(lane int) {
-	for i := range w.n {
-		for j := range w.n {
+	for i := range w.N {
+		for j := range w.N {
 			v := 0.0
 			if i == j {
-				v = 1 / math.Sqrt(float64(w.n))
+				v = 1 / math.Sqrt(float64(w.N))
 			}
-			w.m.at(i, j).data[lane], w.x.at(i, j).data[lane] = v, v
+			w.m.At(i, j).Data[lane], w.x.At(i, j).Data[lane] = v, v
 		}
 	}
 }
 
 // inverse makes rounds of inverse iteration on w.v with R⁻¹ in w.p.
 func (w *polarLanes) inverse(rounds int) {
-	w.normalise(w.v)
+	w.Normalise(w.v)
 	for range rounds {
-		w.triangleVector(w.p.t(), true, w.v, w.u)
-		w.triangleVector(w.p, false, w.u, w.v)
-		w.normalise(w.v)
+		w.TriangleVector(w.p.T(), true, w.v, w.u)
+		w.TriangleVector(w.p, false, w.u, w.v)
+		w.Normalise(w.v)
 	}
 }
 
 // iterate leaves the polar factors in w.x. It begins with XᵀX − I in w.g.
 func (w *polarLanes) iterate(bound float64) (steps int, ok bool) {
-	n := float64(w.n)
+	n := float64(w.N)
 	limit := 4 * n * n
 	for steps = 1; steps <= maxPolarSteps; steps++ {
 		if steps > 1 {
-			w.product(1, w.x.t(), w.x, 0, laneMatrix{}, w.g, true)
-			w.addDiagonal(w.g, -1)
+			w.Product(1, w.x.T(), w.x, 0, lanes.Matrix{}, w.g, true)
+			w.AddDiagonal(w.g, -1)
 		}
 		if bound < halleyBelow {
 			if bound, ok = w.halley(bound, limit); !ok {
@@ -275,7 +277,7 @@ func (w *polarLanes) iterate(bound float64) (steps int, ok bool) {
 			continue
 		}
 		off := 0.0
-		for _, square := range w.dots(w.n*w.n, w.g.data, w.g.data) {
+		for _, square := range w.Dots(w.N*w.N, w.g.Data, w.g.Data) {
 			off = max(off, math.Sqrt(square))
 			if math.IsNaN(square) {
 				return 0, false
@@ -286,7 +288,7 @@ func (w *polarLanes) iterate(bound float64) (steps int, ok bool) {
 			bound /= 50
 			continue
 		}
-		next, step := nearStep(bound, off, w.n)
+		next, step := nearStep(bound, off, w.N)
 		w.polynomial(step.p)
 		if bound = next; step.last {
 			return steps, true
@@ -300,75 +302,75 @@ func (w *polarLanes) iterate(bound float64) (steps int, ok bool) {
 //	I + c XᵀX = (1 + c) I + c E
 func (w *polarLanes) halley(bound, limit float64) (next float64, ok bool) {
 	a, b, c := halleyWeights(bound, limit)
-	w.add(c, w.g.data, 0, w.chol.r.data)
-	w.addDiagonal(w.chol.r, 1+c)
-	w.chol.factor()
-	for i := range w.width {
-		if w.chol.bad[i] {
+	w.Add(c, w.g.Data, 0, w.chol.R.Data)
+	w.AddDiagonal(w.chol.R, 1+c)
+	w.chol.Factor()
+	for i := range w.Width {
+		if w.chol.Bad[i] {
 			return 0, false
 		}
 	}
-	w.chol.solve(a-b/c, b/c, w.x, w.y, w.p)
+	w.chol.Solve(a-b/c, b/c, w.x, w.y, w.p)
 	return min(1, bound*(a+b*bound*bound)/(1+c*bound*bound)), true
 }
 
 // polynomial computes X ← X p(E).
 func (w *polarLanes) polynomial(p []float64) {
-	none := laneMatrix{}
+	none := lanes.Matrix{}
 	switch len(p) {
 	case 2:
-		w.add(p[1], w.g.data, 0, w.p.data)
+		w.Add(p[1], w.g.Data, 0, w.p.Data)
 	case 3:
-		w.product(p[2], w.g, w.g, p[1], w.g, w.p, true)
+		w.Product(p[2], w.g, w.g, p[1], w.g, w.p, true)
 	case 5: // p₀ + p₁E + E² (p₂ + p₃E + p₄E²)
-		w.product(1, w.g, w.g, 0, none, w.y, true)
-		copy(w.s.data, w.y.data)
-		w.add(p[3], w.g.data, p[4], w.s.data)
-		w.addDiagonal(w.s, p[2])
-		w.product(1, w.y, w.s, p[1], w.g, w.p, true)
+		w.Product(1, w.g, w.g, 0, none, w.y, true)
+		copy(w.s.Data, w.y.Data)
+		w.Add(p[3], w.g.Data, p[4], w.s.Data)
+		w.AddDiagonal(w.s, p[2])
+		w.Product(1, w.y, w.s, p[1], w.g, w.p, true)
 	}
-	w.addDiagonal(w.p, p[0])
-	w.product(1, w.x, w.p, 0, none, w.y, false)
+	w.AddDiagonal(w.p, p[0])
+	w.Product(1, w.x, w.p, 0, none, w.y, false)
 	w.x, w.y = w.y, w.x
 }
 
 // check is [polarWork.check] for all lanes.
-func (w *polarLanes) check(out []laneResult) (smallest, largest [maxLanes]float64) {
+func (w *polarLanes) check(out []laneResult) (smallest, largest [lanes.Max]float64) {
 	// H in w.g. Tiles above the diagonal are subtracted from the mirror image of
 	// those below, and the skew part goes to w.p.
-	none := laneMatrix{}
-	clear(w.p.data)
-	for i := range w.tiles() {
-		i0, rows := w.span(i)
+	none := lanes.Matrix{}
+	clear(w.p.Data)
+	for i := range w.Tiles() {
+		i0, rows := w.Span(i)
 		for j := range i {
-			j0, cols := w.span(j)
-			hij := w.g.at(i0, j0)
-			w.multiply(rows, cols, w.n, 1, w.x.at(0, i0).t(), w.m.at(0, j0), 0, none, hij, w.g.at(j0, i0))
-			w.multiply(cols, rows, w.n, 1, w.x.at(0, j0).t(), w.m.at(0, i0), -1, hij.t(), w.p.at(j0, i0), none)
+			j0, cols := w.Span(j)
+			hij := w.g.At(i0, j0)
+			w.Multiply(rows, cols, w.N, 1, w.x.At(0, i0).T(), w.m.At(0, j0), 0, none, hij, w.g.At(j0, i0))
+			w.Multiply(cols, rows, w.N, 1, w.x.At(0, j0).T(), w.m.At(0, i0), -1, hij.T(), w.p.At(j0, i0), none)
 		}
-		hii := w.g.at(i0, i0)
-		w.multiply(rows, rows, w.n, 1, w.x.at(0, i0).t(), w.m.at(0, i0), 0, none, hii, none)
-		w.multiply(rows, rows, w.n, 1, w.x.at(0, i0).t(), w.m.at(0, i0), -1, hii.t(), w.p.at(i0, i0), none)
+		hii := w.g.At(i0, i0)
+		w.Multiply(rows, rows, w.N, 1, w.x.At(0, i0).T(), w.m.At(0, i0), 0, none, hii, none)
+		w.Multiply(rows, rows, w.N, 1, w.x.At(0, i0).T(), w.m.At(0, i0), -1, hii.T(), w.p.At(i0, i0), none)
 	}
-	skew := w.dots(w.n*w.n, w.p.data, w.p.data)
-	size := w.dots(w.n*w.n, w.g.data, w.g.data)
+	skew := w.Dots(w.N*w.N, w.p.Data, w.p.Data)
+	size := w.Dots(w.N*w.N, w.g.Data, w.g.Data)
 	h := make([]*mat.Dense, len(out))
 	for i := range out {
-		if !(math.Sqrt(skew[i]) <= 16*float64(w.n)*Eps*math.Sqrt(size[i])) {
+		if !(math.Sqrt(skew[i]) <= 16*float64(w.N)*Eps*math.Sqrt(size[i])) {
 			out[i].ok = false
 		}
 		if out[i].ok {
-			h[i] = mat.NewDense(w.n, w.n, nil)
+			h[i] = mat.NewDense(w.N, w.N, nil)
 		}
 	}
-	w.store(h, w.g)
+	w.Store(h, w.g)
 	for i := range out {
 		if !out[i].ok {
 			continue
 		}
-		values, _, ok := eigSym(h[i].RawMatrix().Data, w.n, 0, w.n, false)
+		values, _, ok := eigSym(h[i].RawMatrix().Data, w.N, 0, w.N, false)
 		if ok = ok && values[0] > 0; ok {
-			smallest[i], largest[i] = values[0], values[w.n-1]
+			smallest[i], largest[i] = values[0], values[w.N-1]
 		}
 		out[i].ok = ok
 	}
@@ -376,35 +378,35 @@ func (w *polarLanes) check(out []laneResult) (smallest, largest [maxLanes]float6
 }
 
 // estimate is [polarWork.estimate] for all lanes.
-func (w *polarLanes) estimate(out []laneResult) (smallest, largest [maxLanes]float64) {
-	w.vector(w.m, w.v, w.u) // v is normalised
-	smallest = w.normalise(w.u)
-	size := w.dots(w.n*w.n, w.m.data, w.m.data)
-	var skew [maxLanes]float64
-	for k := range probes(w.n) {
+func (w *polarLanes) estimate(out []laneResult) (smallest, largest [lanes.Max]float64) {
+	w.Vector(w.m, w.v, w.u) // v is normalised
+	smallest = w.Normalise(w.u)
+	size := w.Dots(w.N*w.N, w.m.Data, w.m.Data)
+	var skew [lanes.Max]float64
+	for k := range probes(w.N) {
 		w.begin(k, w.v)
-		w.normalise(w.v)
-		w.vector(w.m, w.v, w.u)
-		w.vector(w.x.t(), w.u, w.t)
-		w.vector(w.x, w.v, w.u)
-		w.vector(w.m.t(), w.u, w.z)
-		w.add(-1, w.z, 1, w.t)
-		for i, square := range w.dots(w.n, w.t, w.t) {
-			skew[i] += float64(w.n) * square / float64(4*probes(w.n))
+		w.Normalise(w.v)
+		w.Vector(w.m, w.v, w.u)
+		w.Vector(w.x.T(), w.u, w.t)
+		w.Vector(w.x, w.v, w.u)
+		w.Vector(w.m.T(), w.u, w.z)
+		w.Add(-1, w.z, 1, w.t)
+		for i, square := range w.Dots(w.N, w.t, w.t) {
+			skew[i] += float64(w.N) * square / float64(4*probes(w.N))
 		}
 	}
 	for i := range out {
-		if !(math.Sqrt(skew[i]) <= 16*float64(w.n)*Eps*math.Sqrt(size[i])) {
+		if !(math.Sqrt(skew[i]) <= 16*float64(w.N)*Eps*math.Sqrt(size[i])) {
 			out[i].ok = false
 		}
 	}
 	w.begin(0, w.v)
 	for range powerRounds {
-		w.normalise(w.v)
-		w.vector(w.m, w.v, w.u)
-		w.vector(w.m.t(), w.u, w.v)
+		w.Normalise(w.v)
+		w.Vector(w.m, w.v, w.u)
+		w.Vector(w.m.T(), w.u, w.v)
 	}
-	for i, square := range w.normalise(w.v) {
+	for i, square := range w.Normalise(w.v) {
 		largest[i] = math.Sqrt(square)
 	}
 	return smallest, largest

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"concord/linalg/internal/engine"
 )
 
 // SVD is the thin singular value decomposition of a (m × n), k = min(m, n):
@@ -99,8 +101,8 @@ func factorize(a *mat.Dense, kind mat.SVDKind) (u *mat.Dense, s []float64, v *ma
 		}
 	}
 	ok := false
-	if native := current.Load().native; native != nil {
-		u, s, v, ok = native.svd(mat.DenseCopyOf(a), wantU, wantV)
+	if native := engine.Active().Native; native != nil {
+		u, s, v, ok = native.SVD(mat.DenseCopyOf(a), wantU, wantV)
 	}
 	if !ok { // no library, or divide and conquer did not converge: QR iterations
 		u, s, v, ok = svdByGonum(a, kind)

@@ -7,9 +7,11 @@ import (
 
 	"concord/internal/cli"
 	"concord/internal/labcli"
+	"concord/linalg"
 )
 
 func main() {
+	linalg.UseBest()
 	cli.Main(func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return labcli.Run(ctx, args, stdin, stdout, stderr)
 	})

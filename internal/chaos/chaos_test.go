@@ -12,10 +12,12 @@ import (
 	"concord/internal/chaos"
 	"concord/internal/cli"
 	"concord/internal/partycli"
+	"concord/linalg"
 )
 
 // TestMain lets the test be the two programs, in processes of their own.
 func TestMain(m *testing.M) {
+	linalg.UseBest()
 	switch filepath.Base(os.Args[0]) {
 	case "concord":
 		cli.Main(partycli.Run)

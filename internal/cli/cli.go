@@ -15,8 +15,6 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
-
-	"concord/linalg"
 )
 
 // Exit statuses of all programs.
@@ -75,7 +73,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.Version = version()
+	root.Version = Program()
 	root.AddCommand(versionCommand(root.Name()))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &UsageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
@@ -96,10 +94,6 @@ func Printable(s string) string {
 		return '\uFFFD'
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
-
-// version is what the build recorded of itself, and what computes in this
-// process.
-func version() string { return Program() + "\nlinear algebra by " + linalg.Backend().String() }
 
 // Program is what the build recorded of itself, on one line.
 func Program() string {

@@ -1,0 +1,3 @@
+package align_test
+
+import _ "concord/linalg/linalgtest" // tests compute as programs do

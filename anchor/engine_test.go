@@ -1,0 +1,3 @@
+package anchor_test
+
+import _ "concord/linalg/linalgtest" // tests compute as programs do

@@ -1,5 +1,0 @@
-//go:build !amd64
-
-package linalg
-
-func laneKernels() []*laneKernel { return nil }
