@@ -220,6 +220,32 @@ func TestGEPWeighting(t *testing.T) {
 	}
 }
 
+// TestGEPWeightingBorder holds where the columns count as equally good: where λ_d − λ_1
+// is at most 1e-10·2c. Two parties of three have one plane, and that of the third is
+// turned by an angle θ about the first axis:
+//
+//	λ_1 = 0,  λ_2 = 3 − √(1 + 8 cos²θ) = 4/3 sin²θ + O(θ⁴)
+func TestGEPWeightingBorder(t *testing.T) {
+	const c = 3
+	for _, s := range []struct{ width, weight float64 }{
+		{5.5e-10, 1}, // above 1e-10 (2 + c)
+		{6.5e-10, math.Exp(-1)},
+	} {
+		sin := math.Sqrt(s.width * 3 / 4)
+		plane := mat.NewDense(4, 2, []float64{1, 0, 0, 1, 0, 0, 0, 0})
+		turned := mat.NewDense(4, 2, []float64{1, 0, 0, math.Sqrt(1 - sin*sin), 0, sin, 0, 0})
+		for _, solver := range []string{"qr", "direct"} {
+			r := run(t, "gep", []*mat.Dense{plane, plane, turned}, align.Options{Solver: solver, Weighting: true})
+			if e := math.Abs(r.Eigenvalues[1] - r.Eigenvalues[0] - s.width); e > 1e-13 {
+				t.Fatalf("%s: λ_2 − λ_1 is off by %g of %g", solver, e, s.width)
+			}
+			if r.Weights[0] != 1 || math.Abs(r.Weights[1]-s.weight) > 1e-12 {
+				t.Errorf("%s: weights %g for λ_2 − λ_1 = %g, want 1 and %g", solver, r.Weights, s.width, s.weight)
+			}
+		}
+	}
+}
+
 // TestGEPDeficient checks the solution of least norm and what is said of it.
 func TestGEPDeficient(t *testing.T) {
 	src := source(24)

@@ -78,7 +78,7 @@ func power(in *input, q quadratic, m *mat.Dense, total, tol float64, maxIter int
 			continue
 		}
 		gain := f - best
-		floor := math.Max(tol*(total-math.Max(f, best)/c), 4*linalg.Eps*total)
+		floor := math.Max(tol*(total-f/c), 4*linalg.Eps*total) // where f falls any floor will do
 		if gain/c <= floor {
 			still++
 		} else {
