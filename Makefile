@@ -28,8 +28,8 @@ deps: ## Install what the tests need (Debian packages, Go modules); quick when a
 test: deps ## All tests that need no data from outside the repository
 	$(GO) vet ./...
 	$(GO) test -timeout 20m ./...
-	CONCORD_BLAS=go $(GO) test -count=1 -timeout 20m ./linalg ./manifold ./align ./basis ./learn
-	$(GO) test -tags noblas -timeout 20m ./linalg ./manifold ./align
+	CONCORD_BLAS=go $(GO) test -count=1 -timeout 20m ./basis ./learn
+	$(GO) test -short -tags noblas -timeout 20m ./linalg/... ./manifold ./align
 
 .PHONY: chaos
 chaos: build ## Kill, cut power, break lines and attack for a quarter of an hour (docs/results/chaos.md)

@@ -196,6 +196,9 @@ func TestProcrustesDescent(t *testing.T) {
 // 1e-6, and at d = l none that is better than what the method reports, which
 // tries five by itself.
 func TestConsensusStarts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: many starts")
+	}
 	for _, spread := range []float64{0.5, 1, 2} {
 		c := iteratedCase{Method: "consensus", Kind: "normal", Rows: 64, Features: 64, Cols: slices.Repeat([]int{10}, 10), Spread: spread, Seed: 41}
 		a := c.reps()

@@ -17,6 +17,9 @@ import (
 // a probability of 6e-7 (Poisson), and the law is an approximation that is good to a
 // fraction of that.
 func TestBetweenChance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: many random parties")
+	}
 	rnd := rand.NewChaCha8([32]byte{71})
 	wrong, close := 0, 0
 	for _, shape := range [][3]int{{60, 4, 7}, {100, 10, 10}, {200, 3, 40}} {

@@ -89,6 +89,9 @@ func TestGramRefused(t *testing.T) {
 // the exact ones do on a spectrum that falls, that on an exact low rank they are
 // exact, and that a source makes the draw.
 func TestRandomized(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: large parties")
+	}
 	energy := func(s []float64) float64 {
 		sum := 0.0
 		for _, x := range s {

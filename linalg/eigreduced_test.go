@@ -154,6 +154,9 @@ func TestEigReduced(t *testing.T) {
 // differences, after a random rotation, for an order at which threads share
 // every step, and holds that the number of threads does not change a bit.
 func TestEigReducedKnown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: an order of 530")
+	}
 	const n = 530
 	want := make([]float64, n)
 	for j := range want {

@@ -39,6 +39,9 @@ func guardedMatrix(t *testing.T, rows, cols, stride int, atEnd bool, src rand.So
 // around every edge of the kernels, read and write nothing outside of their
 // operands, and that what lies between rows does not count.
 func TestNothingBeyondTheSlices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: all sizes around the edges of the kernels")
+	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	sizes := []int{1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 20, 24, 25, 64, 65, 97, 128, 129}
 	depths := []int{1, 3, 51, 52, 53, 104, 191, 192, 193, 209, 257}
