@@ -10,9 +10,9 @@ import (
 // memory is the number of pairs that L-BFGS keeps.
 const memory = 20
 
-// minimise finds a local minimum of a smooth function by gonum's L-BFGS (Nocedal 1980;
-// Nocedal, Wright 2006, algorithm 7.5) with a line search by bisection for the strong
-// Wolfe conditions:
+// minimise finds a local minimum of a smooth function by gonum's L-BFGS ([nocedal1980];
+// [nocedal2006], algorithm 7.5) with a line search by bisection for the strong Wolfe
+// conditions:
 //
 //	p = −H ∇f(x),  H from the last memory pairs (s, y)
 //	f(x + tp) ≤ f(x) + c₁ t ∇fᵀp,  |∇f(x + tp)ᵀp| ≤ c₂ |∇fᵀp|

@@ -1,5 +1,5 @@
 // Package kernel is level 3 of BLAS and the Cholesky decomposition in Go and
-// assembly: the blocked algorithm of Goto and van de Geijn (ACM TOMS 34, 2008)
+// assembly: the blocked algorithm of Goto and van de Geijn [goto2008]
 // around a micro-kernel. B is cut into panels of blockK × cols, packed so that a
 // kernel reads it in order and kept in the second-level cache; a panel of A of
 // rows × blockK stays in the first. An operand is read where it lies when that is

@@ -2,11 +2,11 @@
 // cgo. Nothing is loaded but by [Open].
 package native
 
-// Libraries lists the BLAS and LAPACK libraries that are tried, by operating system; the first that loads and passes its checks is
-// taken. OpenBLAS stands before MKL since it is at its best on every processor.
-// The reference BLAS (libblas, liblapack) is not in the list: this package's
-// own kernels are faster. A processor or system without an entry computes in
-// pure Go.
+// Libraries lists the BLAS and LAPACK libraries that are tried, by operating system; the
+// first that loads and passes its checks is taken. OpenBLAS stands before MKL since it
+// is at its best on every processor. The reference BLAS (libblas, liblapack) is not in
+// the list: our own kernels are faster. A processor or system without an entry computes
+// in pure Go.
 var Libraries = map[string][]string{
 	"linux": {
 		"libopenblas.so.0",
