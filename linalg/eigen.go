@@ -127,7 +127,7 @@ func CheckFiniteSym(a *mat.SymDense) error {
 // ownEigen is the largest order for which own kernels find eigenvectors even if a
 // library is loaded: dsyevr and dsyevd of OpenBLAS 0.3.21 took 1.1 to 1.9 times as
 // long for orders from 50 to 800 on two cores where it takes the processor for Haswell,
-// and as long where it does not, or for larger orders.
+// and about as long on one thread where it does not, or for larger orders.
 const ownEigen = 800
 
 // eigSym finds the eigenvalues lo ≤ j < hi of the symmetric matrix with the

@@ -1,7 +1,6 @@
 package linalg_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -117,104 +116,12 @@ func TestEigSym(t *testing.T) {
 	}
 }
 
-// TestEigGeneral checks the two equations that define the problem, on pencils
-// with known eigenvalues: A = C diag(w) Cᵀ, B = C Cᵀ.
-func TestEigGeneral(t *testing.T) {
-	linalgtest.Each(t, func(t *testing.T) {
-		src := rand.NewChaCha8([32]byte{12})
-		for name, want := range spectra() {
-			n := len(want)
-			top := max(math.Abs(want[0]), math.Abs(want[n-1]))
-			for _, scale := range []float64{1, 1e-3, 1e8} {
-				const cond = 10 // of B
-				d := make([]float64, n)
-				for i := range d {
-					d[i] = scale * (1 + (cond-1)*float64(i)/float64(n))
-				}
-				b := symmetric(d, src)
-				var root mat.Cholesky
-				if !root.Factorize(b) {
-					t.Fatal("B is not definite")
-				}
-				var c mat.TriDense
-				root.LTo(&c)
-				v0 := linalg.Haar(n, src)
-				m := product(&c, v0, diagonal(want), v0.T(), c.T())
-				a := mat.NewSymDense(n, nil)
-				for i := range n {
-					for j := i; j < n; j++ {
-						a.SetSym(i, j, m.At(i, j))
-					}
-				}
-				lo, hi := n/3, n
-				w, v, err := linalg.EigGeneral(a, b, lo, hi)
-				if err != nil {
-					t.Fatal(name, err)
-				}
-				bound := 32 * float64(n) * linalg.Eps * cond
-				for j, x := range w {
-					if math.Abs(x-want[lo+j]) > bound*top {
-						t.Errorf("%s: eigenvalue %d is %g, want %g", name, lo+j, x, want[lo+j])
-					}
-				}
-				if e := distance(product(v.T(), b, v), identity(hi-lo)); e > bound {
-					t.Errorf("%s: VᵀBV differs from I by %g", name, e)
-				}
-				var r mat.Dense
-				r.Sub(product(a, v), product(b, v, diagonal(w)))
-				if e := max(mat.Max(&r), -mat.Min(&r)); e > bound*top*math.Sqrt(scale) {
-					t.Errorf("%s: A V differs from B V diag(w) by %g", name, e)
-				}
-			}
-		}
-		src2 := rand.NewChaCha8([32]byte{13})
-		bad := symmetric([]float64{-1, 1, 2}, src2)
-		if _, _, err := linalg.EigGeneral(bad, bad, 0, 3); !errors.Is(err, linalg.ErrNotDefinite) {
-			t.Errorf("indefinite second matrix: %v", err)
-		}
-		if _, _, err := linalg.CholeskySolve(bad, mat.NewDense(3, 1, nil)); !errors.Is(err, linalg.ErrNotDefinite) {
-			t.Errorf("indefinite system: %v", err)
-		}
-	})
-}
-
-func TestCholeskySolve(t *testing.T) {
-	linalgtest.Each(t, func(t *testing.T) {
-		src := rand.NewChaCha8([32]byte{14})
-		for _, n := range []int{1, 2, 15, 17, 40, 100} {
-			w := make([]float64, n)
-			for i := range w {
-				w[i] = 1 + float64(i)
-			}
-			a, want := symmetric(w, src), linalg.Normal(n, 3, src)
-			x, cond, err := linalg.CholeskySolve(a, product(a, want))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if e := distance(x, want); e > 16*float64(n)*linalg.Eps*float64(n) { // condition n
-				t.Errorf("order %d: solution differs by %g", n, e)
-			}
-			// The estimate is in the 1-norm, up to n times the condition from either side.
-			if exact := w[n-1]; cond < exact/float64(n) || cond > exact*float64(n) {
-				t.Errorf("order %d: condition %g, want about %g", n, cond, exact)
-			}
-		}
-	})
-	if x, _, err := linalg.CholeskySolve(&mat.SymDense{}, &mat.Dense{}); err != nil || !x.IsEmpty() {
-		t.Errorf("empty system: %v, %v", x, err)
-	}
-}
-
 func TestSymmetricNotFinite(t *testing.T) {
 	bad := mat.NewSymDense(3, nil)
 	bad.SetSym(1, 2, math.NaN())
-	good := mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
 	errs := map[string]error{"CheckFiniteSym": linalg.CheckFiniteSym(bad)}
 	_, _, errs["EigSym"] = linalg.EigSym(bad)
 	_, errs["EigSymValues"] = linalg.EigSymValues(bad)
-	_, _, errs["EigGeneral, first"] = linalg.EigGeneral(bad, good, 0, 3)
-	_, _, errs["EigGeneral, second"] = linalg.EigGeneral(good, bad, 0, 3)
-	_, _, errs["CholeskySolve"] = linalg.CholeskySolve(bad, mat.NewDense(3, 1, nil))
 	for name, err := range errs {
 		if err == nil || !strings.Contains(err.Error(), "row 2, column 3 is not a finite number") {
 			t.Errorf("%s: %v", name, err)

@@ -1,13 +1,11 @@
 // Package linalg holds the dense linear algebra that Data Collaboration
 // analysis needs, on gonum's *mat.Dense: the singular value decomposition and
 // what follows from it (pseudo-inverse, rank, polar factor), QR with a fixed
-// sign, symmetric eigenproblems, randomized decompositions, products of
-// matrices that are read in blocks, and random matrices.
+// sign, symmetric eigenproblems, a randomized decomposition, and random matrices.
 //
 // Start with [SVD] or [EigSym] to decompose, [RandomSVD] where a few singular
 // values are enough, [LeastSquares] or [Pinv] to solve, [Polar] for Procrustes
-// problems, [Haar] for a random orthogonal matrix, [NewBlocks] where the whole
-// does not fit in memory.
+// problems, [Haar] for a random orthogonal matrix.
 //
 // The package is the one door to BLAS and LAPACK: numerical work of the
 // packages above goes through it or through mat.Dense.Mul. Importing it changes

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// SketchOptions are the choices of [RandomSVD] and [RandomSVDLeft]. The zero
+// SketchOptions are the choices of [RandomSVD]. The zero
 // value of the numbers works; Source is required.
 type SketchOptions struct {
 	// Source gives the test matrix. A seeded source gives the same result again
@@ -100,90 +100,4 @@ func rangeOf(y *mat.Dense) (*mat.Dense, error) {
 		return nil, errors.New("linalg: randomized decomposition overflows: scale the matrix down")
 	}
 	return q, nil
-}
-
-// RandomSVDLeft approximates the k largest singular values of W = [A_1 … A_c]
-// with their left vectors U (a × k), in Power + 2 passes over the blocks and
-// without holding W or its right vectors. The power iteration is
-//
-//	Q ← orth(Σ A_i (A_iᵀ Q)),
-//
-// and the last pass reduces the rows A_iᵀQ of WᵀQ to their triangular factor
-// block by block, so that the singular values are not those of a squared
-// matrix. The sign of a column makes its leading element positive, as in
-// [SVDLeft]. The rest is as in [RandomSVD], but the sketch is used whatever its
-// size, up to min(a, L) columns.
-//
-// The cost is O(a L (k + p) q) in time and O((a + L)(k + p)) in memory, for Ω.
-func RandomSVDLeft(w *Blocks, k int, opt SketchOptions) (u *mat.Dense, s []float64, err error) {
-	rows, total := w.Dims()
-	if k < 1 || k > min(rows, total) {
-		panic(fmt.Sprintf("linalg: %d singular values of a %d × %d matrix", k, rows, total))
-	}
-	oversample, power := opt.sizes()
-	width := min(k+oversample, rows, total)
-	y := mat.NewDense(rows, width, nil)
-	err = w.Each(func(i int, a *mat.Dense) error {
-		accumulate(y, a, Normal(w.cols[i], width, opt.Source))
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	q, err := rangeOf(y)
-	if err != nil {
-		return nil, nil, err
-	}
-	for range power {
-		y.Zero()
-		err := w.Each(func(_ int, a *mat.Dense) error {
-			var p mat.Dense
-			p.Mul(a.T(), q)
-			accumulate(y, a, &p)
-			return nil
-		})
-		if err != nil {
-			return nil, nil, err
-		}
-		if q, err = rangeOf(y); err != nil {
-			return nil, nil, err
-		}
-	}
-	r := &mat.Dense{}
-	err = w.Cross(q, func(_ int, p *mat.Dense) error {
-		r, err = stackQR(r, p)
-		return err
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	// WᵀQ = P R and R = X diag(s) Yᵀ, so W ≈ Q (WᵀQ)ᵀ = (Q Y) diag(s) (P X)ᵀ.
-	s, v, err := SVDRight(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	u = new(mat.Dense)
-	u.Mul(q, v.Slice(0, width, 0, k))
-	fixSigns(u, nil)
-	return u, s[:k], nil
-}
-
-// accumulate adds a b to sum.
-func accumulate(sum, a, b *mat.Dense) {
-	var p mat.Dense
-	p.Mul(a, b)
-	sum.Add(sum, &p)
-}
-
-// stackQR is the triangular factor of r on top of p.
-func stackQR(r, p *mat.Dense) (*mat.Dense, error) {
-	rows, _ := dims(r)
-	more, cols := dims(p)
-	both := mat.NewDense(rows+more, cols, nil)
-	if rows > 0 {
-		both.Slice(0, rows, 0, cols).(*mat.Dense).Copy(r)
-	}
-	both.Slice(rows, rows+more, 0, cols).(*mat.Dense).Copy(p)
-	_, next, err := QR(both)
-	return next, err
 }
