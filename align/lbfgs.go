@@ -28,7 +28,8 @@ const memory = 20
 // Another line search, gonum's MoreThuente, does not come to an end on RDP, whose f is
 // infinite beyond its border. The stops by the size of the gradient are off: f has no
 // scale.
-func minimise(f func(x, grad []float64) float64, x []float64, tol float64, maxIter int) (value float64, iterations int, converged bool) {
+func minimise(f func(x, grad []float64) float64, x []float64, tol float64, maxIter int) (value float64,
+	iterations int, converged bool) {
 	// Value and gradient of one point are asked for one after the other.
 	last, grad, value := []float64(nil), make([]float64, len(x)), 0.0
 	at := func(y []float64) float64 {

@@ -71,17 +71,21 @@ func TestPowerEnds(t *testing.T) {
 		{"gains below the tolerance", rise(2048, 1.75, 20), 1. / 1024, 4, true, 2048 + 3*1.75},
 		{"gains above the tolerance", rise(2048, 2.25, 20), 1. / 1024, 20, false, 2048 + 19*2.25},
 		{"a gain in between", []float64{2048, 2049, 2050, 2064, 2065, 2066, 2067, 2068, 2069}, 1. / 1024, 7, true, 2067},
-		{"a gain after each pair", []float64{2048, 2048, 2048, 2064, 2064, 2064, 2080, 2080, 2080}, 1. / 1024, 9, false, 2080},
+		{"a gain after each pair", []float64{2048, 2048, 2048, 2064, 2064, 2064, 2080, 2080, 2080}, 1. / 1024, 9, false,
+			2080},
 		{"no gain", []float64{2048, 2048, 2048, 2048, 2048}, 1. / 1024, 4, true, 2048},
 		{"a fall", []float64{2048, 2000, 1900, 1800, 1700}, 1. / 1024, 4, true, 2048},
 		// Nothing is left of the objective but rounding, of which 4 ε total are allowed:
 		// 16 ε total of f.
-		{"gains below rounding", rise(4*total-1<<20*eps, 12*total*eps, 20), 1e-30, 4, true, 4*total - 1<<20*eps + 36*total*eps},
-		{"gains above rounding", rise(4*total-1<<20*eps, 24*total*eps, 20), 1e-30, 20, false, 4*total - 1<<20*eps + 456*total*eps},
+		{"gains below rounding", rise(4*total-1<<20*eps, 12*total*eps, 20), 1e-30, 4, true,
+			4*total - 1<<20*eps + 36*total*eps},
+		{"gains above rounding", rise(4*total-1<<20*eps, 24*total*eps, 20), 1e-30, 20, false,
+			4*total - 1<<20*eps + 456*total*eps},
 	} {
 		p := climb(t, c.f, total, c.tol)
 		if p.iterations != c.iterations || p.converged != c.converged {
-			t.Errorf("%s: %d iterations, converged %t, want %d and %t", c.name, p.iterations, p.converged, c.iterations, c.converged)
+			t.Errorf("%s: %d iterations, converged %t, want %d and %t", c.name, p.iterations, p.converged, c.iterations,
+				c.converged)
 		}
 		if p.f != c.best {
 			t.Errorf("%s: ends at %g, want %g", c.name, p.f, c.best)

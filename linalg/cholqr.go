@@ -63,7 +63,8 @@ func cholQR(a *mat.Dense) (q, r *mat.Dense, ok bool) {
 	for i := range n { // what potrf leaves below the diagonal
 		clear(r.RawRowView(i)[:i])
 	}
-	blas64.Implementation().Dtrmm(blas.Left, blas.Upper, blas.NoTrans, blas.NonUnit, n, n, 1, s.Data, s.Stride, t.Data, t.Stride)
+	blas64.Implementation().Dtrmm(blas.Left, blas.Upper, blas.NoTrans, blas.NonUnit, n, n, 1, s.Data, s.Stride, t.Data,
+		t.Stride)
 	return q, r, true
 }
 

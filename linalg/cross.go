@@ -36,7 +36,8 @@ func Cross(m, a, z *mat.Dense) (square float64) {
 	for from := 0; from < n; from += crossRows {
 		to := min(from+crossRows, n)
 		part := a.Slice(from, to, 0, l).(*mat.Dense)
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, part.RawMatrix(), z.Slice(from, to, 0, d).(*mat.Dense).RawMatrix(), beta, sum)
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, part.RawMatrix(), z.Slice(from, to, 0, d).(*mat.Dense).RawMatrix(), beta,
+			sum)
 		square += SumSquares(part)
 		beta = 1
 	}

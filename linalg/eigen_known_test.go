@@ -12,9 +12,9 @@ import (
 	"concord/linalg/linalgtest"
 )
 
-// TestEigenKnownAnswers compares with SciPy (testdata/eigen.py) under every
-// backend. Two exact codes agree in eigenvalues to ε n times the norm, in eigenvectors to that over the smallest gap, and in polar
-// factors to ε n times the condition.
+// TestEigenKnownAnswers compares with SciPy (testdata/eigen.py) under every backend.
+// Two exact codes agree in eigenvalues to ε n times the norm, in eigenvectors to that
+// over the smallest gap, and in polar factors to ε n times the condition.
 func TestEigenKnownAnswers(t *testing.T) {
 	data, err := os.ReadFile("testdata/eigen.json")
 	if err != nil {

@@ -111,7 +111,8 @@ func TestEigSym(t *testing.T) {
 	if w, err := linalg.EigSymValues(nil); len(w) != 0 || err != nil {
 		t.Errorf("no matrix: %v, %v", w, err)
 	}
-	if _, _, err := linalg.EigSym(mat.NewSymDense(2, []float64{math.MaxFloat64, math.MaxFloat64, 0, math.MaxFloat64})); err == nil || !strings.Contains(err.Error(), "overflows") {
+	if _, _, err := linalg.EigSym(mat.NewSymDense(2, []float64{math.MaxFloat64, math.MaxFloat64, 0,
+		math.MaxFloat64})); err == nil || !strings.Contains(err.Error(), "overflows") {
 		t.Errorf("eigenvalue beyond float64: %v", err)
 	}
 }

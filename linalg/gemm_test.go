@@ -69,7 +69,8 @@ func sizes(short bool) [][3]int {
 		}
 	}
 	if !short {
-		s = append(s, [][3]int{{50, 50, 300}, {8, 9, 192}, {127, 13, 209}, {51, 128, 500}, {20, 20, 1000}, {145, 30, 257}, {31, 513, 64}, {150, 150, 150}, {1, 600, 300}, {600, 1, 300}, {200, 260, 100}}...)
+		s = append(s, [][3]int{{50, 50, 300}, {8, 9, 192}, {127, 13, 209}, {51, 128, 500}, {20, 20, 1000}, {145, 30, 257},
+			{31, 513, 64}, {150, 150, 150}, {1, 600, 300}, {600, 1, 300}, {200, 260, 100}}...)
 	}
 	return s
 }
@@ -98,8 +99,10 @@ func TestGemm(t *testing.T) {
 						got.data[0] = math.NaN() // must be overwritten
 					}
 					want := got.clone()
-					blas64.Implementation().Dgemm(tA, tB, m, n, k, alpha, a.data, a.stride, b.data, b.stride, beta, got.data, got.stride)
-					gonum.Implementation{}.Dgemm(tA, tB, m, n, k, alpha, a.data, a.stride, b.data, b.stride, beta, want.data, want.stride)
+					blas64.Implementation().Dgemm(tA, tB, m, n, k, alpha, a.data, a.stride, b.data, b.stride, beta, got.data,
+						got.stride)
+					gonum.Implementation{}.Dgemm(tA, tB, m, n, k, alpha, a.data, a.stride, b.data, b.stride, beta, want.data,
+						want.stride)
 					// A sum of k products of at most 1/4, in any order.
 					if e := got.differs(want); e > float64(k+2)*linalg.Eps*(float64(k)/4+2) {
 						t.Fatalf("%d × %d × %d, %c%c, α %g, β %g: off by %g", m, n, k, tA, tB, alpha, beta, e)
@@ -163,7 +166,8 @@ func TestTriangular(t *testing.T) {
 							alpha := []float64{1, -0.5, 0}[src.IntN(3)]
 							b := newBlock(rows, cols, src.IntN(3), src)
 							impl, ref := blas64.Implementation(), gonum.Implementation{}
-							for name, f := range map[string][2]func(blas.Side, blas.Uplo, blas.Transpose, blas.Diag, int, int, float64, []float64, int, []float64, int){
+							for name, f := range map[string][2]func(blas.Side, blas.Uplo, blas.Transpose, blas.Diag, int, int, float64,
+								[]float64, int, []float64, int){
 								"trsm": {impl.Dtrsm, ref.Dtrsm}, "trmm": {impl.Dtrmm, ref.Dtrmm},
 							} {
 								got, want := b.clone(), b.clone()
@@ -196,7 +200,8 @@ func TestSameBits(t *testing.T) {
 		for i := range c {
 			c[i] = newBlock(300, 310, 0, src)
 			mul := func() {
-				blas64.Implementation().Dgemm(blas.Trans, blas.NoTrans, 300, 310, 500, 1, a.data, a.stride, b.data, b.stride, 0, c[i].data, c[i].stride)
+				blas64.Implementation().Dgemm(blas.Trans, blas.NoTrans, 300, 310, 500, 1, a.data, a.stride, b.data, b.stride, 0,
+					c[i].data, c[i].stride)
 			}
 			if i == 0 {
 				linalg.Serial(mul)
@@ -261,7 +266,8 @@ func BenchmarkProduct(b *testing.B) {
 				defer e.Use()()
 				linalg.Serial(func() {
 					for b.Loop() {
-						blas64.Implementation().Dgemm(s.tA, blas.NoTrans, s.m, s.n, s.k, 1, x.data, x.stride, y.data, y.stride, 0, z.data, z.stride)
+						blas64.Implementation().Dgemm(s.tA, blas.NoTrans, s.m, s.n, s.k, 1, x.data, x.stride, y.data, y.stride, 0,
+							z.data, z.stride)
 					}
 				})
 				b.ReportMetric(2*float64(s.m*s.n*s.k)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gflop/s")

@@ -73,7 +73,8 @@ func TestNothingBeyondTheSlices(t *testing.T) {
 				if !mat.EqualApprox(c, &want, tol) {
 					t.Errorf("%s: Cross is wrong", name)
 				}
-				for q, ops := range [][2]blas.Transpose{{blas.Trans, blas.NoTrans}, {blas.NoTrans, blas.NoTrans}, {blas.NoTrans, blas.Trans}, {blas.Trans, blas.Trans}} {
+				for q, ops := range [][2]blas.Transpose{{blas.Trans, blas.NoTrans}, {blas.NoTrans, blas.NoTrans}, {blas.NoTrans,
+					blas.Trans}, {blas.Trans, blas.Trans}} {
 					x, y := a, b
 					if ops[0] == blas.NoTrans {
 						x = guardedMatrix(t, m, k, k+pad, atEnd, src)
@@ -99,7 +100,8 @@ func TestNothingBeyondTheSlices(t *testing.T) {
 					s := guardedMatrix(t, m, m, m+pad, atEnd, src)
 					before := mat.DenseCopyOf(s)
 					guard.Within(t, name+", symmetric", func() {
-						blas64.Syrk(blas.Trans, 1, a.RawMatrix(), 0, blas64.Symmetric{N: m, Stride: m + pad, Data: s.RawMatrix().Data, Uplo: uplo})
+						blas64.Syrk(blas.Trans, 1, a.RawMatrix(), 0, blas64.Symmetric{N: m, Stride: m + pad, Data: s.RawMatrix().Data,
+							Uplo: uplo})
 					})
 					for r := range m {
 						for c := range m {

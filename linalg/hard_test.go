@@ -29,7 +29,10 @@ var hardSymmetric = []struct {
 	{"diagonal, graded", func(n int, _ *rand.Rand) *mat.SymDense {
 		return banded(n, func(i int) float64 { return math.Pow(10, 150-300*float64(i)/float64(n)) }, 0)
 	}},
-	{"second differences", func(n int, _ *rand.Rand) *mat.SymDense { return banded(n, func(int) float64 { return 2 }, -1) }},
+	{"second differences", func(n int, _ *rand.Rand) *mat.SymDense {
+		return banded(n, func(int) float64 { return 2 },
+			-1)
+	}},
 	{"Wilkinson", func(n int, _ *rand.Rand) *mat.SymDense {
 		return banded(n, func(i int) float64 { return math.Abs(float64(n-1)/2 - float64(i)) }, 1)
 	}},

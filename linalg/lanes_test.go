@@ -52,7 +52,8 @@ func TestPolarEach(t *testing.T) {
 					if info[i].Estimated {
 						factor = 2
 					}
-					if exact.Largest > 0 && (low < want*(1-1e-6)-slack || low > want*factor*(1+1e-6)+slack || high > 1+1e-6 || high < 1/factor-1e-6) {
+					if exact.Largest > 0 && (low < want*(1-1e-6)-slack || low > want*factor*(1+1e-6)+slack || high > 1+1e-6 ||
+						high < 1/factor-1e-6) {
 						t.Errorf("%s: singular values %g and %g of the largest, want %g and 1", name, low, high, want)
 					}
 				}
@@ -137,7 +138,8 @@ func TestSumSquares(t *testing.T) {
 func TestCross(t *testing.T) {
 	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{13})
-		for _, s := range [][3]int{{1, 1, 1}, {30, 8, 8}, {200, 9, 20}, {1000, 50, 50}, {1100, 20, 5}, {2100, 13, 127}, {300, 200, 10}, {5, 40, 3}} {
+		for _, s := range [][3]int{{1, 1, 1}, {30, 8, 8}, {200, 9, 20}, {1000, 50, 50}, {1100, 20, 5}, {2100, 13, 127},
+			{300, 200, 10}, {5, 40, 3}} {
 			whole := linalg.Uniform(s[0]+1, s[1]+2, src)
 			z := linalg.Uniform(s[0], s[2], src)
 			for _, a := range []*mat.Dense{linalg.Uniform(s[0], s[1], src), whole.Slice(1, s[0]+1, 0, s[1]).(*mat.Dense)} {

@@ -334,7 +334,8 @@ func TestPolar(t *testing.T) {
 			if info.Rank != c.rank {
 				t.Errorf("rank %d, want %d", info.Rank, c.rank)
 			}
-			if (info.Cond >= 1) != (c.rank > 0) || info.Rank == min(size(c.a)) && c.rank > 0 && info.Cond != info.Largest/info.Smallest {
+			if (info.Cond >= 1) != (c.rank > 0) || info.Rank == min(size(c.a)) && c.rank > 0 &&
+				info.Cond != info.Largest/info.Smallest {
 				t.Errorf("condition number %g at rank %d", info.Cond, c.rank)
 			}
 			r, n := size(c.a)
@@ -445,7 +446,8 @@ func TestOverflow(t *testing.T) {
 	if _, _, err := linalg.Pinv(small, 0); err == nil || !strings.Contains(err.Error(), "overflows") {
 		t.Errorf("Pinv: %v", err)
 	}
-	if _, _, err := linalg.LeastSquares(small, mat.NewDense(1, 1, []float64{1}), 0); err == nil || !strings.Contains(err.Error(), "overflows") {
+	if _, _, err := linalg.LeastSquares(small, mat.NewDense(1, 1, []float64{1}), 0); err == nil ||
+		!strings.Contains(err.Error(), "overflows") {
 		t.Errorf("LeastSquares: %v", err)
 	}
 	large := mat.NewDense(2, 1, []float64{math.MaxFloat64, math.MaxFloat64})

@@ -130,6 +130,7 @@ func solveByQR(a, b *mat.Dense, rcond float64) (x *mat.Dense, fit Fit, ok bool) 
 	x = new(mat.Dense)
 	x.Mul(q.T(), b)
 	raw, t := x.RawMatrix(), r.RawMatrix()
-	blas64.Implementation().Dtrsm(blas.Left, blas.Upper, blas.NoTrans, blas.NonUnit, raw.Rows, raw.Cols, 1, t.Data, t.Stride, raw.Data, raw.Stride)
+	blas64.Implementation().Dtrsm(blas.Left, blas.Upper, blas.NoTrans, blas.NonUnit, raw.Rows, raw.Cols, 1, t.Data,
+		t.Stride, raw.Data, raw.Stride)
 	return x, Fit{Rank: cols, Cond: s[0] / s[cols-1], Singular: s}, CheckFinite(x) == nil
 }

@@ -64,7 +64,8 @@ func checkPolar(t *testing.T, q, a *mat.Dense) {
 func TestPolarIteration(t *testing.T) {
 	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{7})
-		for _, s := range [][2]int{{1, 1}, {2, 2}, {3, 3}, {7, 7}, {16, 16}, {33, 33}, {50, 50}, {65, 65}, {100, 100}, {40, 20}, {20, 40}, {120, 17}} {
+		for _, s := range [][2]int{{1, 1}, {2, 2}, {3, 3}, {7, 7}, {16, 16}, {33, 33}, {50, 50}, {65, 65}, {100, 100}, {40,
+			20}, {20, 40}, {120, 17}} {
 			for _, cond := range []float64{1, 1.5, 30, 1e3, 1e5, 3e6, 1e9, 1e14} {
 				a := withCond(s[0], s[1], cond, src)
 				name := fmt.Sprintf("%d × %d, condition %.1g", s[0], s[1], cond)
@@ -84,7 +85,8 @@ func TestPolarIteration(t *testing.T) {
 					if cond > 1e8 {
 						method = linalg.PolarSVD // the Gram matrix does not show such a singular value
 					}
-					if info.Method != method || (info.Iterations > 0) != (method == linalg.PolarIteration) || info.Estimated != (estimate && method == linalg.PolarIteration) {
+					if info.Method != method || (info.Iterations > 0) != (method == linalg.PolarIteration) ||
+						info.Estimated != (estimate && method == linalg.PolarIteration) {
 						t.Errorf("%s: %+v, want the method %s", name, info, method)
 					}
 					checkPolar(t, q, a)
@@ -99,8 +101,10 @@ func TestPolarIteration(t *testing.T) {
 					}
 					if !info.Estimated {
 						// Singular values are exact to the same backward error.
-						if d := max(math.Abs(info.Smallest-exact.Smallest), math.Abs(info.Largest-exact.Largest)); d > 32*n*math.Sqrt(n)*linalg.Eps {
-							t.Errorf("%s: singular values %g and %g, want %g and %g", name, info.Smallest, info.Largest, exact.Smallest, exact.Largest)
+						if d := max(math.Abs(info.Smallest-exact.Smallest),
+							math.Abs(info.Largest-exact.Largest)); d > 32*n*math.Sqrt(n)*linalg.Eps {
+							t.Errorf("%s: singular values %g and %g, want %g and %g", name, info.Smallest, info.Largest, exact.Smallest,
+								exact.Largest)
 						}
 						continue
 					}
@@ -200,7 +204,8 @@ func TestPolarEachOfManyOrders(t *testing.T) {
 		checkPolar(t, q[i], m[i])
 	}
 	m[3].Set(1, 2, math.NaN())
-	if _, _, err := linalg.PolarEach(m, linalg.PolarOptions{}); err == nil || !strings.Contains(err.Error(), "matrix 4: linalg: element at row 2, column 3") {
+	if _, _, err := linalg.PolarEach(m, linalg.PolarOptions{}); err == nil || !strings.Contains(err.Error(),
+		"matrix 4: linalg: element at row 2, column 3") {
 		t.Errorf("a NaN in the fourth matrix: %v", err)
 	}
 	defer func() {
@@ -219,7 +224,8 @@ func BenchmarkPolar(b *testing.B) {
 	for _, l := range []int{6, 17, 50, 300} {
 		m := product(linalg.Uniform(1000, l, src).T(), linalg.Uniform(1000, l, src))
 		for _, e := range engines {
-			for _, opt := range []linalg.PolarOptions{{Method: linalg.PolarSVD}, {Method: linalg.PolarIteration}, {Method: linalg.PolarIteration, Estimate: true}} {
+			for _, opt := range []linalg.PolarOptions{{Method: linalg.PolarSVD}, {Method: linalg.PolarIteration},
+				{Method: linalg.PolarIteration, Estimate: true}} {
 				name := string(opt.Method)
 				if opt.Estimate {
 					name += "-estimate"

@@ -47,7 +47,8 @@ func newPolarLanes(k *lanes.Kernel, n int) *polarLanes {
 	return &polarLanes{
 		Batch: l, m: l.Matrix(), x: l.Matrix(), g: l.Matrix(), p: l.Matrix(), y: l.Matrix(), s: l.Matrix(),
 		chol: l.NewCholesky(),
-		v:    make([]float64, n*k.Width), u: make([]float64, n*k.Width), z: make([]float64, n*k.Width), t: make([]float64, n*k.Width),
+		v:    make([]float64, n*k.Width), u: make([]float64, n*k.Width), z: make([]float64, n*k.Width), t: make([]float64,
+			n*k.Width),
 	}
 }
 

@@ -24,7 +24,8 @@ func TestDistribution(t *testing.T) {
 		cdf  func(float64) float64
 	}{
 		{"uniform", linalg.Uniform(rows, cols, rand.NewChaCha8([32]byte{3})), func(x float64) float64 { return x }},
-		{"normal", linalg.Normal(rows, cols, rand.NewChaCha8([32]byte{3})), func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }},
+		{"normal", linalg.Normal(rows, cols, rand.NewChaCha8([32]byte{3})),
+			func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }},
 	} {
 		x := slices.Sorted(slices.Values(c.m.RawMatrix().Data))
 		worst := 0.0

@@ -79,7 +79,8 @@ type blasForwarder struct{ gonumblas.Implementation }
 
 var _ kernel.Products = blasForwarder{}
 
-func (blasForwarder) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
+func (blasForwarder) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64,
+	ldb int,
 	beta float64, c []float64, ldc int) {
 	Active().products.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }

@@ -28,7 +28,8 @@ const (
 )
 
 // Dgemm computes C = α op(A) op(B) + β C; see blas.Float64Level3.
-func (kb BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func (kb BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
+	beta float64, c []float64, ldc int) {
 	if m*n*k < smallProduct || m < 0 || n < 0 || k < 0 {
 		kb.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
@@ -38,7 +39,8 @@ func (kb BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []floa
 		scale(m, n, beta, c, ldc)
 	}
 	if alpha != 0 {
-		kb.product(m, n, k, alpha, Operand{a, lda, tA != blas.NoTrans}, Operand{b, ldb, tB != blas.NoTrans}, beta != 0, c, ldc)
+		kb.product(m, n, k, alpha, Operand{a, lda, tA != blas.NoTrans}, Operand{b, ldb, tB != blas.NoTrans}, beta != 0, c,
+			ldc)
 	}
 }
 
@@ -82,7 +84,8 @@ func spread(mk *Kernel, gemm gemmFunc, m, n, k int, alpha float64, a, b Operand,
 
 // Dsyrk computes C = α A Aᵀ + β C or α Aᵀ A + β C in one triangle of C; see
 // blas.Float64Level3.
-func (kb BLAS) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+func (kb BLAS) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64,
+	c []float64, ldc int) {
 	if n*n*k < smallProduct || n < 0 || k < 0 || alpha == 0 {
 		kb.Implementation.Dsyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
 		return

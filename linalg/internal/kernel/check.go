@@ -9,7 +9,8 @@ import (
 // The checks panic on what would read or write beyond a slice.
 
 // CheckProduct checks the operands of C = op(A) op(B), where C is m × n.
-func CheckProduct(tA, tB blas.Transpose, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+func CheckProduct(tA, tB blas.Transpose, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64,
+	ldc int) {
 	CheckTrans(tA)
 	CheckTrans(tB)
 	if tA == blas.NoTrans {
@@ -26,7 +27,8 @@ func CheckProduct(tA, tB blas.Transpose, m, n, k int, a []float64, lda int, b []
 }
 
 // CheckTriangular checks those of a triangular product or solution, where A is of the order and B m × n.
-func CheckTriangular(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n, order int, a []float64, lda int, b []float64, ldb int) {
+func CheckTriangular(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n, order int, a []float64, lda int,
+	b []float64, ldb int) {
 	if s != blas.Left && s != blas.Right {
 		panic("linalg: side is neither left nor right")
 	}

@@ -24,7 +24,8 @@ type Kernel struct {
 	tens bool
 	// fetch says that prefetch can be called.
 	fetch bool
-	run   func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
+	run   func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr,
+		alpha float64, add uintptr)
 }
 
 // Block sizes: a packed block of B takes 256·512·8 bytes = 1 MiB, that of A
@@ -142,7 +143,8 @@ func (mk *Kernel) part(t triangle, m, n, k int, alpha float64, a, b Operand, add
 
 // block multiplies one block of A with the packed block of B; its first row is
 // below rows under the row of its first column.
-func (mk *Kernel) block(p *packs, t triangle, below, m, n, k int, alpha float64, a, b Operand, directA, directB, add bool, c []float64, ldc int) {
+func (mk *Kernel) block(p *packs, t triangle, below, m, n, k int, alpha float64, a, b Operand, directA, directB,
+	add bool, c []float64, ldc int) {
 	var sum uintptr
 	if add {
 		sum = 1

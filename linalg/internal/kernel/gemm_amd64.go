@@ -9,25 +9,32 @@ import "golang.org/x/sys/cpu"
 // do not read for add = 0.
 
 //go:noescape
-func kernel6x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
+func kernel6x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64,
+	add uintptr)
 
 //go:noescape
-func kernel6x8z(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
+func kernel6x8z(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64,
+	add uintptr)
 
 //go:noescape
-func kernel6x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
+func kernel6x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64,
+	add uintptr)
 
 //go:noescape
-func kernel10x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
+func kernel10x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64,
+	add uintptr)
 
 //go:noescape
-func kernel10x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
+func kernel10x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64,
+	add uintptr)
 
 //go:noescape
-func kernel12x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
+func kernel12x8(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64,
+	add uintptr)
 
 //go:noescape
-func kernel12x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr)
+func kernel12x16(k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64,
+	add uintptr)
 
 // prefetch asks for lines of 64 bytes from p on.
 //
@@ -42,7 +49,8 @@ func Kernels() []*Kernel {
 	if cpu.X86.HasAVX512F {
 		ks = append(ks, &Kernel{
 			Name: "AVX-512", Lanes: 8, rows: 12, cols: 16, halves: true, tens: true, fetch: true,
-			run: func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr) {
+			run: func(rows, cols, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr,
+				alpha float64, add uintptr) {
 				switch {
 				case rows == 12 && cols == 16:
 					kernel12x16(k, a, ars, acs, b, bs, c, cs, alpha, add)
@@ -63,7 +71,8 @@ func Kernels() []*Kernel {
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		ks = append(ks, &Kernel{
 			Name: "AVX2", Lanes: 4, rows: 6, cols: 8, fetch: true,
-			run: func(_, _, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64, add uintptr) {
+			run: func(_, _, k int, a *float64, ars, acs uintptr, b *float64, bs uintptr, c *float64, cs uintptr, alpha float64,
+				add uintptr) {
 				kernel6x8(k, a, ars, acs, b, bs, c, cs, alpha, add)
 			},
 		})

@@ -20,7 +20,8 @@ const (
 
 // IsTall tells whether gemmTall is the faster.
 func (mk *Kernel) IsTall(m, n, k int, a, b Operand) bool {
-	return mk.fetch && a.Trans && !b.Trans && m <= tallSide && n <= tallSide && min(m, n) >= 8 && k >= tallDepth && a.LD < m+8
+	return mk.fetch && a.Trans && !b.Trans && m <= tallSide && n <= tallSide && min(m, n) >= 8 && k >= tallDepth &&
+		a.LD < m+8
 }
 
 // high is the number of rows of a kernel that leaves the fewest of m rows empty,
@@ -43,7 +44,8 @@ func (mk *Kernel) gemmTall(m, n, k int, alpha float64, a, b Operand, add bool, c
 
 // Tall is gemmTall that calls each, unless nil, with every block of A while it is
 // in the first-level cache. Blocks of C are added up in a padded copy.
-func (mk *Kernel) Tall(m, n, k int, alpha float64, a, b Operand, add bool, c []float64, ldc int, each func(block []float64)) {
+func (mk *Kernel) Tall(m, n, k int, alpha float64, a, b Operand, add bool, c []float64, ldc int,
+	each func(block []float64)) {
 	p := packPool.Get().(*packs)
 	defer packPool.Put(p)
 	ld := (n + mk.cols - 1) / mk.cols * mk.cols

@@ -22,8 +22,8 @@ func Threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// OnThreads has f called with the number of threads now and at every change of it;
-// nil ends that. It is for a loaded library, which has threads of its own.
+// OnThreads has f called with the number of threads now, and when sections of [Serial]
+// begin and end; nil ends that. It is for a loaded library, which has threads of its own.
 func OnThreads(f func(n int)) {
 	threadsMutex.Lock()
 	defer threadsMutex.Unlock()
@@ -40,12 +40,15 @@ func Serial(f func()) {
 	f()
 }
 
+// enter adds to the sections. The first to begin and the last to end tell the library
+// the number of threads, whether it seems to change or not: GOMAXPROCS may have changed
+// in between.
 func enter(by int32) {
 	threadsMutex.Lock()
 	defer threadsMutex.Unlock()
-	before := Threads()
-	serial.Add(by)
-	if n := Threads(); tell != nil && n != before {
-		tell(n)
+	before := serial.Load()
+	after := serial.Add(by)
+	if tell != nil && (before == 0 || after == 0) {
+		tell(Threads())
 	}
 }

@@ -13,7 +13,8 @@ const smallTriangle = 12 * 12 * 12
 
 // Dtrsm solves op(A) X = α B or X op(A) = α B for a triangular A; see
 // blas.Float64Level3.
-func (kb BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+func (kb BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
+	lda int, b []float64, ldb int) {
 	order := m
 	if s == blas.Right {
 		order = n
@@ -27,7 +28,8 @@ func (kb BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, 
 	kb.trsm(s, ul, tA, d, m, n, a, lda, b, ldb)
 }
 
-func (kb BLAS) trsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, a []float64, lda int, b []float64, ldb int) {
+func (kb BLAS) trsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, a []float64, lda int,
+	b []float64, ldb int) {
 	order := m
 	if s == blas.Right {
 		order = n
@@ -58,7 +60,8 @@ func (kb BLAS) trsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 
 // Dtrmm computes B = α op(A) B or α B op(A) for a triangular A; see
 // blas.Float64Level3.
-func (kb BLAS) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+func (kb BLAS) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
+	lda int, b []float64, ldb int) {
 	order := m
 	if s == blas.Right {
 		order = n
@@ -71,7 +74,8 @@ func (kb BLAS) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, 
 	kb.trmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 }
 
-func (kb BLAS) trmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+func (kb BLAS) trmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
+	lda int, b []float64, ldb int) {
 	order := m
 	if s == blas.Right {
 		order = n
@@ -113,7 +117,8 @@ type parts struct {
 	twoFirst bool
 }
 
-func split(s blas.Side, ul blas.Uplo, tA blas.Transpose, m, n, h int, a []float64, lda int, b []float64, ldb int) parts {
+func split(s blas.Side, ul blas.Uplo, tA blas.Transpose, m, n, h int, a []float64, lda int, b []float64,
+	ldb int) parts {
 	var p parts
 	trans := tA != blas.NoTrans
 	if ul == blas.Upper {
@@ -185,7 +190,8 @@ func invert(inv *[leaf * leaf]float64, ul blas.Uplo, d blas.Diag, n int, a []flo
 
 // overwrite computes B = op(T) B or B op(T) for a full T of an order up to
 // leaf.
-func (kb BLAS) overwrite(s blas.Side, tA blas.Transpose, m, n, order int, t *[leaf * leaf]float64, b []float64, ldb int) {
+func (kb BLAS) overwrite(s blas.Side, tA blas.Transpose, m, n, order int, t *[leaf * leaf]float64, b []float64,
+	ldb int) {
 	p := stripPool.Get().(*[]float64)
 	defer stripPool.Put(p)
 	if len(*p) < m*n {

@@ -31,7 +31,8 @@ func (fl factors) Dpotrf(ul blas.Uplo, n int, a []float64, lda int) bool {
 	kernel.CheckUplo(ul)
 	kernel.CheckMatrix("A", n, n, a, lda)
 	p := newArgs(other(ul), n, lda)
-	purego.SyscallN(fl.f.potrf, uintptr(unsafe.Pointer(&p.c[0])), uintptr(unsafe.Pointer(&p.i[0])), uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.i[1])), uintptr(unsafe.Pointer(&p.info)), one)
+	purego.SyscallN(fl.f.potrf, uintptr(unsafe.Pointer(&p.c[0])), uintptr(unsafe.Pointer(&p.i[0])),
+		uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.i[1])), uintptr(unsafe.Pointer(&p.info)), one)
 	runtime.KeepAlive(a)
 	return p.status("dpotrf") == 0
 }
@@ -73,10 +74,13 @@ func (f *Library) reflect(routine uintptr, sizes []int, a, tau []float64) {
 		}
 		p.i[4] = size
 		if len(sizes) == 3 {
-			purego.SyscallN(routine, uintptr(unsafe.Pointer(&p.i[0])), uintptr(unsafe.Pointer(&p.i[1])), uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.i[2])), uintptr(unsafe.Pointer(&tau[0])),
+			purego.SyscallN(routine, uintptr(unsafe.Pointer(&p.i[0])), uintptr(unsafe.Pointer(&p.i[1])),
+				uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.i[2])), uintptr(unsafe.Pointer(&tau[0])),
 				uintptr(unsafe.Pointer(&work[0])), uintptr(unsafe.Pointer(&p.i[4])), uintptr(unsafe.Pointer(&p.info)))
 		} else {
-			purego.SyscallN(routine, uintptr(unsafe.Pointer(&p.i[0])), uintptr(unsafe.Pointer(&p.i[1])), uintptr(unsafe.Pointer(&p.i[2])), uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.i[3])), uintptr(unsafe.Pointer(&tau[0])),
+			purego.SyscallN(routine, uintptr(unsafe.Pointer(&p.i[0])), uintptr(unsafe.Pointer(&p.i[1])),
+				uintptr(unsafe.Pointer(&p.i[2])), uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.i[3])),
+				uintptr(unsafe.Pointer(&tau[0])),
 				uintptr(unsafe.Pointer(&work[0])), uintptr(unsafe.Pointer(&p.i[4])), uintptr(unsafe.Pointer(&p.info)))
 		}
 	}

@@ -179,7 +179,9 @@ func (f *Library) wideIntegers() bool {
 	p := newArgs("", 2)
 	a := []float64{1, 2, 3, 4}
 	pivots := []int64{-1, -1}
-	purego.SyscallN(f.getrf, uintptr(unsafe.Pointer(&p.i[0])), uintptr(unsafe.Pointer(&p.i[0])), uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.i[0])), uintptr(unsafe.Pointer(&pivots[0])), uintptr(unsafe.Pointer(&p.info)))
+	purego.SyscallN(f.getrf, uintptr(unsafe.Pointer(&p.i[0])), uintptr(unsafe.Pointer(&p.i[0])),
+		uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.i[0])), uintptr(unsafe.Pointer(&pivots[0])),
+		uintptr(unsafe.Pointer(&p.info)))
 	runtime.KeepAlive(p)
 	runtime.KeepAlive(a)
 	argPool.Put(p)

@@ -20,7 +20,8 @@ import (
 // product runs whole and in part: sizes below, at and above the usual block
 // sizes, in all transposes. It takes a few milliseconds once.
 func (f *Library) selfTest() error {
-	for _, size := range [][3]int{{3, 4, 5}, {40, 40, 5}, {21, 21, 40}, {50, 50, 200}, {130, 70, 64}, {33, 129, 17}, {7, 7, 1000}} {
+	for _, size := range [][3]int{{3, 4, 5}, {40, 40, 5}, {21, 21, 40}, {50, 50, 200}, {130, 70, 64}, {33, 129, 17}, {7,
+		7, 1000}} {
 		for _, trans := range [][2]bool{{false, false}, {true, false}, {false, true}, {true, true}} {
 			for _, beta := range []float64{0, 1} {
 				if err := f.testProduct(size[0], size[1], size[2], trans[0], trans[1], beta); err != nil {

@@ -41,10 +41,13 @@ func (f *Library) SVD(a *mat.Dense, wantU, wantV bool) (u *mat.Dense, s []float6
 			work = make([]float64, size)
 		}
 		p.i[5] = size
-		purego.SyscallN(f.gesdd, uintptr(unsafe.Pointer(&p.c[0])), uintptr(unsafe.Pointer(&p.i[0])), uintptr(unsafe.Pointer(&p.i[1])),
+		purego.SyscallN(f.gesdd, uintptr(unsafe.Pointer(&p.c[0])), uintptr(unsafe.Pointer(&p.i[0])),
+			uintptr(unsafe.Pointer(&p.i[1])),
 			uintptr(unsafe.Pointer(&data[0])), uintptr(unsafe.Pointer(&p.i[2])), uintptr(unsafe.Pointer(&s[0])),
-			uintptr(unsafe.Pointer(&left[0])), uintptr(unsafe.Pointer(&p.i[3])), uintptr(unsafe.Pointer(&right[0])), uintptr(unsafe.Pointer(&p.i[4])),
-			uintptr(unsafe.Pointer(&work[0])), uintptr(unsafe.Pointer(&p.i[5])), uintptr(unsafe.Pointer(&iwork[0])), uintptr(unsafe.Pointer(&p.info)), one)
+			uintptr(unsafe.Pointer(&left[0])), uintptr(unsafe.Pointer(&p.i[3])), uintptr(unsafe.Pointer(&right[0])),
+			uintptr(unsafe.Pointer(&p.i[4])),
+			uintptr(unsafe.Pointer(&work[0])), uintptr(unsafe.Pointer(&p.i[5])), uintptr(unsafe.Pointer(&iwork[0])),
+			uintptr(unsafe.Pointer(&p.info)), one)
 	}
 	runtime.KeepAlive(data)
 	runtime.KeepAlive(iwork)
@@ -91,11 +94,16 @@ func (f *Library) EigSym(a []float64, n, lo, hi int, vectors bool) (w, rows []fl
 			p.i[5], p.i[6] = int64(work[0]), int64(int32(iwork[0]))
 			work, iwork = make([]float64, p.i[5]), make([]int64, p.i[6])
 		}
-		purego.SyscallN(f.syevr, uintptr(unsafe.Pointer(&p.c[0])), uintptr(unsafe.Pointer(&p.c[1])), uintptr(unsafe.Pointer(&p.c[2])), uintptr(unsafe.Pointer(&p.i[0])),
-			uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.i[1])), uintptr(unsafe.Pointer(&p.x[0])), uintptr(unsafe.Pointer(&p.x[0])),
-			uintptr(unsafe.Pointer(&p.i[2])), uintptr(unsafe.Pointer(&p.i[3])), uintptr(unsafe.Pointer(&p.x[1])), uintptr(unsafe.Pointer(count)),
-			uintptr(unsafe.Pointer(&w[0])), uintptr(unsafe.Pointer(&z[0])), uintptr(unsafe.Pointer(&p.i[4])), uintptr(unsafe.Pointer(&support[0])),
-			uintptr(unsafe.Pointer(&work[0])), uintptr(unsafe.Pointer(&p.i[5])), uintptr(unsafe.Pointer(&iwork[0])), uintptr(unsafe.Pointer(&p.i[6])),
+		purego.SyscallN(f.syevr, uintptr(unsafe.Pointer(&p.c[0])), uintptr(unsafe.Pointer(&p.c[1])),
+			uintptr(unsafe.Pointer(&p.c[2])), uintptr(unsafe.Pointer(&p.i[0])),
+			uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.i[1])), uintptr(unsafe.Pointer(&p.x[0])),
+			uintptr(unsafe.Pointer(&p.x[0])),
+			uintptr(unsafe.Pointer(&p.i[2])), uintptr(unsafe.Pointer(&p.i[3])), uintptr(unsafe.Pointer(&p.x[1])),
+			uintptr(unsafe.Pointer(count)),
+			uintptr(unsafe.Pointer(&w[0])), uintptr(unsafe.Pointer(&z[0])), uintptr(unsafe.Pointer(&p.i[4])),
+			uintptr(unsafe.Pointer(&support[0])),
+			uintptr(unsafe.Pointer(&work[0])), uintptr(unsafe.Pointer(&p.i[5])), uintptr(unsafe.Pointer(&iwork[0])),
+			uintptr(unsafe.Pointer(&p.i[6])),
 			uintptr(unsafe.Pointer(&p.info)), one, one, one)
 	}
 	runtime.KeepAlive(a)
@@ -123,9 +131,11 @@ func (f *Library) eigSymAll(a []float64, n, lo, hi int, vectors bool) (w, rows [
 			p.i[2], p.i[3] = int64(work[0]), int64(int32(iwork[0]))
 			work, iwork = make([]float64, p.i[2]), make([]int64, p.i[3])
 		}
-		purego.SyscallN(f.syevd, uintptr(unsafe.Pointer(&p.c[0])), uintptr(unsafe.Pointer(&p.c[1])), uintptr(unsafe.Pointer(&p.i[0])),
+		purego.SyscallN(f.syevd, uintptr(unsafe.Pointer(&p.c[0])), uintptr(unsafe.Pointer(&p.c[1])),
+			uintptr(unsafe.Pointer(&p.i[0])),
 			uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.i[1])), uintptr(unsafe.Pointer(&w[0])),
-			uintptr(unsafe.Pointer(&work[0])), uintptr(unsafe.Pointer(&p.i[2])), uintptr(unsafe.Pointer(&iwork[0])), uintptr(unsafe.Pointer(&p.i[3])),
+			uintptr(unsafe.Pointer(&work[0])), uintptr(unsafe.Pointer(&p.i[2])), uintptr(unsafe.Pointer(&iwork[0])),
+			uintptr(unsafe.Pointer(&p.i[3])),
 			uintptr(unsafe.Pointer(&p.info)), one, one)
 	}
 	runtime.KeepAlive(a)

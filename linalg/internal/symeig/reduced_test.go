@@ -16,7 +16,8 @@ func TestRefused(t *testing.T) {
 	copy(d, w)
 	check := func(name string, wantPairs, wantOrthonormal bool) {
 		t.Helper()
-		if pairs, orthonormal := (&tridiagonal{n: n, d: d, e: e}).holds(w, rows), orthonormalRows(rows, n); pairs != wantPairs || orthonormal != wantOrthonormal {
+		if pairs, orthonormal := (&tridiagonal{n: n, d: d, e: e}).holds(w, rows), orthonormalRows(rows,
+			n); pairs != wantPairs || orthonormal != wantOrthonormal {
 			t.Errorf("%s: pairs accepted %v, orthonormal %v", name, pairs, orthonormal)
 		}
 	}

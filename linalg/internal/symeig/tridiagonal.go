@@ -51,7 +51,8 @@ func tridiagonalize(k *Kernel, a []float64, n int) *tridiagonal {
 	if ld%256 == 0 {
 		ld += maxRows // or the rows of a kernel evict each other
 	}
-	t := &tridiagonal{n: n, d: make([]float64, n), e: make([]float64, max(0, n-1)), v: make([]float64, size*ld), ld: ld, tau: make([]float64, n)}
+	t := &tridiagonal{n: n, d: make([]float64, n), e: make([]float64, max(0, n-1)), v: make([]float64, size*ld), ld: ld,
+		tau: make([]float64, n)}
 	for i := range n {
 		copy(t.v[i*ld+i:i*ld+n], a[i*n+i:i*n+n])
 	}
@@ -156,7 +157,8 @@ func (p *panel) second(i, j int) {
 func (p *panel) rank(from, to, k int) {
 	const leaf = 64
 	multiply := func(i, iTo, j, jTo int) {
-		blas64.Implementation().Dgemm(blas.Trans, blas.NoTrans, iTo-i, jTo-j, k, -1, p.vw[i:], p.ld, p.wv[j:], p.ld, 1, p.v[i*p.ld+j:], p.ld)
+		blas64.Implementation().Dgemm(blas.Trans, blas.NoTrans, iTo-i, jTo-j, k, -1, p.vw[i:], p.ld, p.wv[j:], p.ld, 1,
+			p.v[i*p.ld+j:], p.ld)
 	}
 	if to-from <= leaf {
 		multiply(from, to, from, to)
