@@ -85,7 +85,7 @@ func (p *program) warnOfPieces(v *visit, a *addition) {
 
 // mustConfirm reports whether this site's yes to an addition is wanted and not given.
 func (v *visit) mustConfirm(a *addition) bool {
-	return !a.confirmedBy(v.own()) && (v.own() == a.told.Party || v.roster != nil && v.contract.MayAdmit(v.roster, v.own()))
+	return !a.confirmedBy(v.own()) && (v.own() == a.told.Party || v.roster != nil && study.MayAdmit(v.contract, v.roster, v.own()))
 }
 
 // tellPending tells that a party is to come, if this site's yes is wanted.
@@ -103,7 +103,7 @@ func (p *program) tellPending(v *visit, answer api.Roster) error {
 
 // confirmAdd is a member's yes to a party that comes after setup.
 func (p *program) confirmAdd(ctx context.Context, v *visit, c post.Post, a *addition, typed string) error {
-	if !v.contract.MayAdmit(v.roster, v.own()) {
+	if !study.MayAdmit(v.contract, v.roster, v.own()) {
 		return cli.WithHint(fmt.Errorf("the contract does not name this site among those who confirm %q", a.statement.Name), "nothing is asked of you: concord sync follows when the others have confirmed")
 	}
 	p.printRoster(v, a.roster)
