@@ -11,7 +11,7 @@ import (
 // lines above its own: the order is that of the data's way, from matrices to
 // programs. It is policy: a build that breaks it is mended, not the policy.
 var order = [][]string{
-	{"secret", "internal/repeatable", "internal/limit", "internal/sitepage"},
+	{"wire", "secret", "internal/build", "internal/repeatable", "internal/limit", "internal/sitepage"},
 	{"linalg"},
 	{"manifold"},
 	{"metric"},

@@ -13,6 +13,7 @@ import (
 	"concord/internal/server"
 	"concord/internal/store"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) admitCommand() *cobra.Command {
@@ -95,7 +96,7 @@ func (p *program) decide(ctx context.Context, prefix, who string, all bool, done
 		fmt.Fprintf(p.out, "next: concordd admit NAME, or concordd turn-away NAME\n")
 		return nil
 	case len(chosen) == 0:
-		return cli.WithHint(fmt.Errorf("nobody of the name or fingerprint %q asks", who), "concordd admit lists who does")
+		return wire.WithHint(fmt.Errorf("nobody of the name or fingerprint %q asks", who), "concordd admit lists who does")
 	}
 	srv := server.New(id, st, slog.New(slog.DiscardHandler))
 	for _, v := range chosen {

@@ -11,9 +11,9 @@ import (
 
 	"concord/bundle"
 	"concord/internal/auditlog"
-	"concord/internal/cli"
 	"concord/internal/store"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) auditCommand() *cobra.Command {
@@ -139,7 +139,7 @@ func (p *program) verifyAudit(ctx context.Context, opt auditOptions) error {
 		}
 	}
 	if !good {
-		return cli.WithHint(errors.New("an audit log is not what it was"), "keep the folder as it is, and tell the parties")
+		return wire.WithHint(errors.New("an audit log is not what it was"), "keep the folder as it is, and tell the parties")
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"concord/internal/durable"
 	"concord/secret"
 	"concord/study"
+	"concord/wire"
 )
 
 // auditorFile is an auditor's public identity statement, for whoever writes study.yaml.
@@ -49,7 +50,7 @@ func (p *program) newAuditor(name string) error {
 	f := &folder{p.dir}
 	for _, file := range []string{"identity.secret", "config.json"} {
 		if _, err := os.Lstat(f.path(file)); err == nil {
-			return cli.WithHint(fmt.Errorf("the folder %s is set up already", f.dir), "name another folder with --dir")
+			return wire.WithHint(fmt.Errorf("the folder %s is set up already", f.dir), "name another folder with --dir")
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -85,7 +86,7 @@ func (p *program) newAuditor(name string) error {
 func (p *program) auditor() (*study.Identity, error) {
 	b, err := os.ReadFile((&folder{p.dir}).path("identity.secret"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.WithHint(fmt.Errorf("the folder %s holds no auditor's keys", p.dir), "name the auditor's folder with --dir")
+		return nil, wire.WithHint(fmt.Errorf("the folder %s holds no auditor's keys", p.dir), "name the auditor's folder with --dir")
 	}
 	if err != nil {
 		return nil, err
@@ -97,7 +98,7 @@ func (p *program) auditor() (*study.Identity, error) {
 		return nil, err
 	}
 	if id.Statement.Role != study.RoleAuditor {
-		return nil, cli.WithHint(fmt.Errorf("the keys in %s have the role %s; a replay needs an auditor's", p.dir, id.Statement.Role), "name the auditor's folder with --dir")
+		return nil, wire.WithHint(fmt.Errorf("the keys in %s have the role %s; a replay needs an auditor's", p.dir, id.Statement.Role), "name the auditor's folder with --dir")
 	}
 	return id, nil
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"concord/internal/cli"
+	"concord/wire"
 )
 
 // certificate reads a public certificate, again when its file has changed: it is
@@ -39,7 +39,7 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		}
 	}
 	if c.loaded == nil {
-		return nil, cli.WithHint(fmt.Errorf("the certificate %s: %w", c.cert, err), "it is a file in PEM, the server's certificate first, then its chain; --key names the private key")
+		return nil, wire.WithHint(fmt.Errorf("the certificate %s: %w", c.cert, err), "it is a file in PEM, the server's certificate first, then its chain; --key names the private key")
 	}
 	return c.loaded, nil // the old one, if the new one is only half written
 }

@@ -16,6 +16,7 @@ import (
 	"concord/internal/cli"
 	"concord/internal/store"
 	"concord/study"
+	"concord/wire"
 )
 
 // program is one run of concordd.
@@ -90,7 +91,7 @@ func (p *program) open() (*folder, *study.Identity, config, *store.Store, error)
 func (p *program) config() (config, error) {
 	cfg, err := (&folder{p.dir}).config()
 	if errors.Is(err, fs.ErrNotExist) {
-		err = cli.WithHint(fmt.Errorf("the folder %s was not set up", p.dir), "run concordd init, or name the folder with --dir")
+		err = wire.WithHint(fmt.Errorf("the folder %s was not set up", p.dir), "run concordd init, or name the folder with --dir")
 	}
 	return cfg, err
 }

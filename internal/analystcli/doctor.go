@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"concord/internal/cli"
+	"concord/internal/build"
 	"concord/internal/client"
 	"concord/internal/doctor"
 	"concord/internal/durable"
@@ -35,7 +35,7 @@ Each line begins with ok, warning or FAILED. Exit status 1 if a check failed.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r := new(doctor.Report)
-			r.OK("program", "concordd %s, %s/%s", cli.Program(), runtime.GOOS, runtime.GOARCH)
+			r.OK("program", "concordd %s, %s/%s", build.Program(), runtime.GOOS, runtime.GOARCH)
 			p.examine(cmd.Context(), r)
 			return r.Write(p.out, asJSON)
 		},

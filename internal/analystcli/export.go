@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"concord/internal/cli"
 	"concord/internal/dossier"
 	"concord/internal/durable"
 	"concord/internal/server"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) exportCommand() *cobra.Command {
@@ -59,7 +59,7 @@ func (p *program) export(ctx context.Context, prefix, to, path string, force boo
 		return err
 	}
 	if _, err := os.Lstat(path); err == nil && !force {
-		return cli.WithHint(fmt.Errorf("the file %s is there already", path), "name another file, or say --force to replace it")
+		return wire.WithHint(fmt.Errorf("the file %s is there already", path), "name another file, or say --force to replace it")
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -91,7 +91,7 @@ func pickAuditor(c *study.Contract, to string) (study.Auditor, error) {
 		names = append(names, fmt.Sprintf("%q", a.Name))
 	}
 	if names == nil {
-		return study.Auditor{}, cli.WithHint(errors.New("the contract names no auditor; its parties have not agreed to an export"), "auditors are named in study.yaml, before anybody joins")
+		return study.Auditor{}, wire.WithHint(errors.New("the contract names no auditor; its parties have not agreed to an export"), "auditors are named in study.yaml, before anybody joins")
 	}
 	return study.Auditor{}, fmt.Errorf("the contract names no auditor %q; it names %s", to, strings.Join(names, ", "))
 }

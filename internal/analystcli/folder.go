@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/internal/server"
 	"concord/secret"
 	"concord/study"
+	"concord/wire"
 )
 
 // folder is the analyst's folder on the disk: identity.secret, config.json, and
@@ -40,7 +40,7 @@ func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 // create makes the folder with a new identity; an existing one is left alone.
 func (f *folder) create(name string, cfg config) (*study.Identity, error) {
 	if _, err := os.Stat(f.path("config.json")); err == nil {
-		return nil, cli.WithHint(fmt.Errorf("the folder %s is set up already", f.dir),
+		return nil, wire.WithHint(fmt.Errorf("the folder %s is set up already", f.dir),
 			"to change the address, run concordd reach; invites given before name the old one")
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"concord/internal/cli"
 	"concord/internal/server"
 	"concord/internal/store"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) removeCommand() *cobra.Command {
@@ -101,5 +101,5 @@ func (p *program) member(ctx context.Context, prefix, who string, do func(*serve
 			return do(server.New(id, st, slog.New(slog.DiscardHandler)), s, m)
 		}
 	}
-	return cli.WithHint(fmt.Errorf("no party of the name or fingerprint %q takes part", who), "concordd status names them; concordd turn-away refuses one that asks")
+	return wire.WithHint(fmt.Errorf("no party of the name or fingerprint %q takes part", who), "concordd status names them; concordd turn-away refuses one that asks")
 }

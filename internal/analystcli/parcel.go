@@ -19,6 +19,7 @@ import (
 	"concord/internal/parcel"
 	"concord/internal/server"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) takeCommand() *cobra.Command {
@@ -104,7 +105,7 @@ func told(path string, err error) error {
 	if e.Message == "" || e.Code == "internal" {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return cli.WithHint(fmt.Errorf("%s: %s", path, e.Message), e.Hint)
+	return wire.WithHint(fmt.Errorf("%s: %s", path, e.Message), e.Hint)
 }
 
 func (p *program) giveCommand() *cobra.Command {
@@ -169,7 +170,7 @@ func (p *program) give(ctx context.Context, prefix, to, out string) error {
 			}
 		}
 		if found == 0 && to != "" {
-			return cli.WithHint(fmt.Errorf("no site of the name or fingerprint %q has joined or asks to", to), "take its request to join first: concordd take FILE")
+			return wire.WithHint(fmt.Errorf("no site of the name or fingerprint %q has joined or asks to", to), "take its request to join first: concordd take FILE")
 		}
 		if found == 0 {
 			fmt.Fprintf(p.out, "nobody has joined yet; no file was written\n")
@@ -233,7 +234,7 @@ func mayReplace(path string) error {
 		return nil
 	}
 	if err == nil && !ours {
-		return cli.WithHint(fmt.Errorf("%s is there already and is no parcel; it was not replaced", path), "name another file with --out")
+		return wire.WithHint(fmt.Errorf("%s is there already and is no parcel; it was not replaced", path), "name another file with --out")
 	}
 	return err
 }
@@ -254,7 +255,7 @@ func (p *program) atWork(f func(*server.Server) error) error {
 func (p *program) undisturbed(ctx context.Context, f func() error) error {
 	unlock, err := lockSoon(ctx, (&folder{p.dir}).path(takeLock))
 	if errors.Is(err, durable.ErrLocked) {
-		return cli.WithHint(fmt.Errorf("another concordd take is at work in %s", p.dir), "wait for it to end")
+		return wire.WithHint(fmt.Errorf("another concordd take is at work in %s", p.dir), "wait for it to end")
 	}
 	if err != nil {
 		return err

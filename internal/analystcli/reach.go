@@ -10,6 +10,7 @@ import (
 
 	"concord/internal/cli"
 	"concord/study"
+	"concord/wire"
 )
 
 // web says how parties reach the server by tls webpki.
@@ -137,7 +138,7 @@ func (w *web) check(listen string) error {
 	if w.Cert != "" || w.Plain || loopback(listen) {
 		return nil
 	}
-	return cli.WithHint(cli.Usagef("without a certificate plain HTTP is spoken, and %s is not only loopback", listen),
+	return wire.WithHint(cli.Usagef("without a certificate plain HTTP is spoken, and %s is not only loopback", listen),
 		"listen on 127.0.0.1 behind a reverse proxy, give --cert and --key, or say --plain if the way to the proxy is safe")
 }
 
@@ -159,7 +160,7 @@ func (c config) invite(tls string, contract, analyst study.Hash) (study.Invite, 
 	switch {
 	case tls == "" && c.Address == "", tls == study.TLSWebPKI:
 		if c.Web == nil {
-			return study.Invite{}, cli.WithHint(errors.New("this server does not offer tls webpki"), "run concordd reach --url https://host[:port][/prefix] and begin serve anew")
+			return study.Invite{}, wire.WithHint(errors.New("this server does not offer tls webpki"), "run concordd reach --url https://host[:port][/prefix] and begin serve anew")
 		}
 		address, prefix, err := study.ParseServerURL(c.Web.URL)
 		v := study.NewInvite(address, contract, analyst)
@@ -167,7 +168,7 @@ func (c config) invite(tls string, contract, analyst study.Hash) (study.Invite, 
 		return v, err
 	case tls == "" || tls == study.TLSPinned:
 		if c.Address == "" {
-			return study.Invite{}, cli.WithHint(errors.New("this server does not offer tls pinned"), "run concordd reach --address host:port and begin serve anew")
+			return study.Invite{}, wire.WithHint(errors.New("this server does not offer tls pinned"), "run concordd reach --address host:port and begin serve anew")
 		}
 		return study.NewInvite(c.Address, contract, analyst), nil
 	}

@@ -14,6 +14,7 @@ import (
 	"concord/internal/cli"
 	"concord/internal/dossier"
 	"concord/internal/replay"
+	"concord/wire"
 )
 
 func (p *program) replayCommand() *cobra.Command {
@@ -69,10 +70,10 @@ func (p *program) replay(ctx context.Context, path, analyst string, tolerance fl
 	}
 	d, err := dossier.Open(f, info.Size(), id.AgeIdentity())
 	if errors.Is(err, dossier.ErrNotForUs) {
-		return cli.WithHint(fmt.Errorf("%s: %w", path, err), "name the auditor's folder with --dir; compare the fingerprint in auditor.json with the contract's")
+		return wire.WithHint(fmt.Errorf("%s: %w", path, err), "name the auditor's folder with --dir; compare the fingerprint in auditor.json with the contract's")
 	}
 	if err != nil {
-		return cli.WithHint(fmt.Errorf("%s: %w", path, err), "copy the file again, or ask the analyst for another export")
+		return wire.WithHint(fmt.Errorf("%s: %w", path, err), "copy the file again, or ask the analyst for another export")
 	}
 	if !strings.HasPrefix(d.Index.Analyst.String(), analyst) {
 		return fmt.Errorf("%s is by the analyst %s, not by %s", path, d.Index.Analyst, analyst)
@@ -87,7 +88,7 @@ func (p *program) replay(ctx context.Context, path, analyst string, tolerance fl
 	if asJSON {
 		err = auditlog.WriteJSON(p.out, report)
 	} else {
-		fmt.Fprintf(p.out, "%s, study %s, exported by %q at %s\n", cli.Printable(report.Name), report.Study.Short(), cli.Printable(report.Analyst), report.Exported.Format(time.RFC3339))
+		fmt.Fprintf(p.out, "%s, study %s, exported by %q at %s\n", wire.Printable(report.Name), report.Study.Short(), wire.Printable(report.Analyst), report.Exported.Format(time.RFC3339))
 		fmt.Fprintf(p.out, "the analyst's fingerprint is %s\n", report.Fingerprint)
 		fmt.Fprintf(p.out, "computed again by %s with %s\n", report.Program, report.Backend)
 		for _, l := range report.Lines {

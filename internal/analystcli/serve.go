@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/internal/server"
 	"concord/internal/store"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) serveCommand() *cobra.Command {
@@ -28,7 +28,7 @@ func (p *program) serveCommand() *cobra.Command {
 			defer st.Close()
 			unlock, err := lockSoon(cmd.Context(), f.path(serveLock))
 			if errors.Is(err, durable.ErrLocked) {
-				return cli.WithHint(fmt.Errorf("another concordd serves or trains in %s", f.dir), "one at a time: stop the other, or wait until concordd take has trained")
+				return wire.WithHint(fmt.Errorf("another concordd serves or trains in %s", f.dir), "one at a time: stop the other, or wait until concordd take has trained")
 			}
 			if err != nil {
 				return err

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/server"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) statusCommand() *cobra.Command {
@@ -73,7 +73,7 @@ func (p *program) statusCommand() *cobra.Command {
 				}
 			}
 			if len(waiting) > 0 {
-				return &cli.Waiting{For: strings.Join(waiting, "; ")}
+				return &wire.Waiting{For: strings.Join(waiting, "; ")}
 			}
 			return nil
 		},

@@ -12,6 +12,7 @@ import (
 	"concord/internal/cli"
 	"concord/internal/store"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) studyCommand() *cobra.Command {
@@ -145,11 +146,11 @@ func pick(ctx context.Context, st *store.Store, prefix string) (store.Study, err
 	}
 	switch {
 	case len(all) == 0:
-		return store.Study{}, cli.WithHint(fmt.Errorf("there is no study yet"), "run concordd study create study.yaml")
+		return store.Study{}, wire.WithHint(fmt.Errorf("there is no study yet"), "run concordd study create study.yaml")
 	case len(found) == 0:
 		return store.Study{}, fmt.Errorf("no study begins with %q", prefix)
 	case len(found) > 1:
-		return store.Study{}, cli.WithHint(cli.Usagef("%d studies fit; name one by the first digits of its hash", len(found)), "concordd status lists them")
+		return store.Study{}, wire.WithHint(cli.Usagef("%d studies fit; name one by the first digits of its hash", len(found)), "concordd status lists them")
 	}
 	return found[0], nil
 }

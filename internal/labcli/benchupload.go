@@ -14,6 +14,7 @@ import (
 
 	"concord/internal/chaos"
 	"concord/internal/cli"
+	"concord/wire"
 )
 
 // uploadFlags are the flags of concord-lab bench upload.
@@ -97,7 +98,7 @@ func (f *uploadFlags) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	programs, err := chaos.In(f.programs)
 	if err != nil {
-		return cli.WithHint(err, "build all three (make build), or name their folder with --programs")
+		return wire.WithHint(err, "build all three (make build), or name their folder with --programs")
 	}
 	if f.dir == "" {
 		if f.dir, err = os.MkdirTemp("", "concord-upload-"); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"concord/internal/chaos"
 	"concord/internal/cli"
+	"concord/wire"
 )
 
 // chaosOptions are the command's flags.
@@ -90,7 +91,7 @@ func (o chaosOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 		o.programs = filepath.Dir(self)
 	}
 	if opt.Programs, err = chaos.In(o.programs); err != nil {
-		return cli.WithHint(err, "build all three (make build), or name their folder with --programs")
+		return wire.WithHint(err, "build all three (make build), or name their folder with --programs")
 	}
 	if opt.Dir == "" {
 		if opt.Dir, err = os.MkdirTemp("", "concord-chaos-"); err != nil {

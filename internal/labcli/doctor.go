@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
-	"concord/internal/cli"
+	"concord/internal/build"
 	"concord/internal/doctor"
 	"concord/linalg"
 )
@@ -29,7 +29,7 @@ use, and how much memory is free. Each line begins with ok, warning or FAILED.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			r := new(doctor.Report)
-			r.OK("program", "concord-lab %s, %s/%s", cli.Program(), runtime.GOOS, runtime.GOARCH)
+			r.OK("program", "concord-lab %s, %s/%s", build.Program(), runtime.GOOS, runtime.GOARCH)
 			examineBackend(r)
 			examineCores(r)
 			examineMemory(r)

@@ -18,6 +18,7 @@ import (
 	"concord/lab/dataset"
 	"concord/lab/faces"
 	"concord/lab/plots"
+	"concord/wire"
 )
 
 func facesCommand(stdout io.Writer) *cobra.Command {
@@ -67,7 +68,7 @@ rounding of the linear algebra. Takes a minute and 1 GB of memory.
 			d, err := dataset.Load(data, "olivetti")
 			if err != nil {
 				if errors.Is(err, fs.ErrNotExist) {
-					err = cli.WithHint(err, "--data names the folder of the data sets; concord-lab data lists them")
+					err = wire.WithHint(err, "--data names the folder of the data sets; concord-lab data lists them")
 				}
 				return plain(err)
 			}
@@ -100,7 +101,7 @@ func folder(out string) (undo func(), err error) {
 			break
 		}
 		if _, there := os.Lstat(dir); there == nil { // a file, or a link to nothing
-			return undo, cli.WithHint(fmt.Errorf("--out %s: %s is not a folder", out, dir), "name a folder; one that is not there is made")
+			return undo, wire.WithHint(fmt.Errorf("--out %s: %s is not a folder", out, dir), "name a folder; one that is not there is made")
 		}
 		made = append(made, dir)
 	}

@@ -16,6 +16,7 @@ import (
 	"concord/internal/cli"
 	"concord/lab/experiment"
 	"concord/lab/plots"
+	"concord/wire"
 )
 
 func reproduceCommand(stdout, stderr io.Writer) *cobra.Command {
@@ -79,7 +80,7 @@ significance ends otherwise.`,
 			if err != nil {
 				err = interrupted(cmd.Context(), err, "finished draws are in "+opt.Journals+", and the same command goes on")
 				if errors.Is(err, fs.ErrNotExist) {
-					err = cli.WithHint(err, "--data names the folder of the data sets; concord-lab data lists them")
+					err = wire.WithHint(err, "--data names the folder of the data sets; concord-lab data lists them")
 				}
 				return plain(err)
 			}

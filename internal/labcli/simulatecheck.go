@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"concord/internal/cli"
 	"concord/lab/dataset"
 	"concord/metric"
+	"concord/wire"
 )
 
 // missing names the flags that a simulation needs and that neither the command line
@@ -153,5 +153,5 @@ func interrupted(ctx context.Context, err error, hint string) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	return cli.WithHint(errors.New("interrupted"), hint)
+	return wire.WithHint(errors.New("interrupted"), hint)
 }

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"text/tabwriter"
 
-	"concord/internal/cli"
 	"concord/lab"
 	"concord/lab/dataset"
 	"concord/metric"
+	"concord/wire"
 )
 
 // loss says whether less of a metric is better.
@@ -36,7 +36,7 @@ func (s simulated) table(w io.Writer) error {
 	for _, t := range s.Tests {
 		p[[2]string{t.Better, t.Metric}] = t.P
 	}
-	fmt.Fprintf(w, "%s: %d rows, %s; %s, %s\n\n", cli.Printable(s.Settings.Data), s.Settings.Rows, count(s.Settings.Features, "feature"), s.parties, count(s.Settings.Repeat, "draw"))
+	fmt.Fprintf(w, "%s: %d rows, %s; %s, %s\n\n", wire.Printable(s.Settings.Data), s.Settings.Rows, count(s.Settings.Features, "feature"), s.parties, count(s.Settings.Repeat, "draw"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "method")
 	for _, m := range metrics {
@@ -73,7 +73,7 @@ func (s simulated) table(w io.Writer) error {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
-		if _, err := fmt.Fprintf(w, "note: %s\n", cli.Printable(n)); err != nil {
+		if _, err := fmt.Fprintf(w, "note: %s\n", wire.Printable(n)); err != nil {
 			return err
 		}
 	}

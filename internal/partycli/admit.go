@@ -14,12 +14,12 @@ import (
 	"concord/anchor"
 	"concord/bundle"
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/internal/post"
 	"concord/party"
 	"concord/secret"
 	"concord/study"
+	"concord/wire"
 )
 
 // seedMember is the anchor's seed in an admission; admittedPiece names the pieces, in
@@ -123,13 +123,13 @@ func (v *visit) newcomer(name string, answer api.Roster) (*study.Statement, erro
 		for _, step := range v.chain.Steps() {
 			if step.Amendment.Kind == study.AmendAdd && step.Amendment.Party == v.chain.Origin(s.Fingerprint()) &&
 				!slices.ContainsFunc(step.Confirmations, func(c *study.Confirmation) bool { return v.chain.Same(c.Party, v.own()) }) {
-				return nil, cli.WithHint(fmt.Errorf("people here have not confirmed %q", s.Name), "a member that has confirmed it runs concord admit")
+				return nil, wire.WithHint(fmt.Errorf("people here have not confirmed %q", s.Name), "a member that has confirmed it runs concord admit")
 			}
 		}
 		return s, nil
 	}
 	if add, err := v.pendingAdd(v.chain, answer); err == nil && add != nil && strings.EqualFold(add.statement.Name, name) {
-		return nil, &cli.Waiting{For: strings.Join(add.missing, ", ") + " to confirm " + fmt.Sprintf("%q", add.statement.Name)}
+		return nil, &wire.Waiting{For: strings.Join(add.missing, ", ") + " to confirm " + fmt.Sprintf("%q", add.statement.Name)}
 	}
 	return nil, fmt.Errorf("no party is called %q", name)
 }
@@ -142,7 +142,7 @@ func (p *program) draftAdmission(v *visit, newcomer *study.Statement, keyFile st
 	}
 	g, err := v.agreed()
 	if err != nil {
-		return cli.WithHint(err, "another member that still has the anchor can admit the newcomer")
+		return wire.WithHint(err, "another member that still has the anchor can admit the newcomer")
 	}
 	id := g.ID(v.contract)
 	if agreed := v.chain.Anchor(newcomer.Fingerprint()); agreed == nil || *agreed != id {
@@ -194,7 +194,7 @@ func (p *program) takeAdmission(ctx context.Context, v *visit, c post.Post) erro
 		}
 		g, err := v.admitted(r, origin)
 		if err := errors.Join(err, closeFile()); err != nil {
-			return cli.WithHint(fmt.Errorf("the anchor from %q: %w", from.Name, err), "do not go on: tell the other members and the analyst")
+			return wire.WithHint(fmt.Errorf("the anchor from %q: %w", from.Name, err), "do not go on: tell the other members and the analyst")
 		}
 		if err := v.noteReceived(from, r); err != nil {
 			return err
@@ -209,7 +209,7 @@ func (p *program) takeAdmission(ctx context.Context, v *visit, c post.Post) erro
 		p.printf("%q has given this site the anchor, id %s, which is the one that the members confirmed\n", from.Name, id.Short())
 		return nil
 	}
-	return &cli.Waiting{For: "a member to give this site the anchor (concord admit)"}
+	return &wire.Waiting{For: "a member to give this site the anchor (concord admit)"}
 }
 
 // admitted reads what a member sealed to this site, and compares it with what the
@@ -268,7 +268,7 @@ func (v *visit) openAdmission() (party.Agreed, error) {
 	if err != nil {
 		return party.Agreed{}, err
 	}
-	err = cli.WithHint(errors.New("the anchor that a member gave this site is not here"), "run concord sync")
+	err = wire.WithHint(errors.New("the anchor that a member gave this site is not here"), "run concord sync")
 	for _, path := range paths {
 		digits := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), bundle.KindAdmission+"-"), ".bundle")
 		f, parseErr := study.ParseHash(digits)
@@ -336,7 +336,7 @@ func (p *program) close(yes bool) error {
 	}
 	defer unlock()
 	if !v.site.HasModel() {
-		return cli.WithHint(errors.New("this site has no model yet; without the anchor it could not finish"), "run concord status to see whose turn it is, or concord withdraw to leave")
+		return wire.WithHint(errors.New("this site has no model yet; without the anchor it could not finish"), "run concord status to see whose turn it is, or concord withdraw to leave")
 	}
 	if !yes && !v.site.Closed() {
 		p.printf("%s\n", wrapped("deletes what the parties agreed in secret; the model stays. Afterwards this site can admit nobody, and where answers are of one's own model (nri) take part in no new round. It cannot be undone", 0, 100))
@@ -346,7 +346,7 @@ func (p *program) close(yes bool) error {
 			p.printf("\n")
 		}
 		if strings.ToLower(strings.TrimSpace(answer)) != "yes" {
-			return cli.WithHint(errors.New("not closed; nothing was deleted"), "run the command again and type yes, or give --yes")
+			return wire.WithHint(errors.New("not closed; nothing was deleted"), "run the command again and type yes, or give --yes")
 		}
 	}
 	if err := v.noteClosed(); err != nil {

@@ -11,13 +11,13 @@ import (
 
 	"concord/anchor"
 	"concord/bundle"
-	"concord/internal/cli"
 	"concord/internal/npy"
 	"concord/party"
 	"concord/pooled"
 	"concord/secret"
 	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 // agreed is what this site has in common with the other parties: the anchor's seed, and
@@ -29,10 +29,10 @@ func (v *visit) agreed() (party.Agreed, error) {
 		return g, err
 	}
 	if !ok {
-		return g, cli.WithHint(errors.New("the anchor is not agreed yet"), "run concord sync")
+		return g, wire.WithHint(errors.New("the anchor is not agreed yet"), "run concord sync")
 	}
 	if err := v.checkSeed(seed); err != nil {
-		return g, cli.WithHint(err, "restore the site's folder from a copy; an anchor that somebody chose would undo the projection for them")
+		return g, wire.WithHint(err, "restore the site's folder from a copy; an anchor that somebody chose would undo the projection for them")
 	}
 	g.Seed = seed
 	if v.pools() {
@@ -45,7 +45,7 @@ func (v *visit) agreed() (party.Agreed, error) {
 	switch a := v.contract.Anchor; {
 	case a.Kind == "public":
 		if !v.site.Has(v.site.PublicName()) {
-			return g, cli.WithHint(errors.New("the public file that the anchor is made of is not here"), "run concord public FILE.csv with the file that has SHA-256 "+a.SHA256.String())
+			return g, wire.WithHint(errors.New("the public file that the anchor is made of is not here"), "run concord public FILE.csv with the file that has SHA-256 "+a.SHA256.String())
 		}
 		g.Public, err = v.publicRows(v.site.Path(v.site.PublicName()), g.Figures)
 	case a.Pieces():
@@ -61,7 +61,7 @@ func (v *visit) allPooled() (*pooled.Pool, error) {
 		return nil, err
 	}
 	if !pool.Done() {
-		return nil, cli.WithHint(errNotPooled, "run concord sync; concord pool --help says how it goes")
+		return nil, wire.WithHint(errNotPooled, "run concord sync; concord pool --help says how it goes")
 	}
 	return pool, nil
 }

@@ -17,6 +17,7 @@ import (
 	"concord/party"
 	"concord/secret"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) approverCommand() *cobra.Command {
@@ -56,7 +57,7 @@ func (v *visit) approverKey(path string) (ed25519.PrivateKey, error) {
 	other := len(v.id.Statement.ApproverKey) > 0
 	switch {
 	case path == "" && other:
-		return nil, cli.WithHint(errors.New("another person approves at this site"), "they run the command with --key and their private key's file")
+		return nil, wire.WithHint(errors.New("another person approves at this site"), "they run the command with --key and their private key's file")
 	case path == "":
 		return v.id.SigningKey(), nil
 	case !other:
@@ -82,7 +83,7 @@ func (v *visit) approverKey(path string) (ed25519.PrivateKey, error) {
 func (v *visit) floors() (party.Floors, error) {
 	own, err := v.site.Policy()
 	if err != nil {
-		return party.Floors{}, cli.WithHint(err, "correct the file, or remove it if this site has no floors of its own")
+		return party.Floors{}, wire.WithHint(err, "correct the file, or remove it if this site has no floors of its own")
 	}
 	return party.EffectiveFloors(v.contract, own), nil
 }
@@ -98,7 +99,7 @@ func (v *visit) policyAllows(path string, m *bundle.Manifest) (string, error) {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	if !policy.Approve {
-		return "", cli.WithHint(fmt.Errorf("%s does not let a program approve", path), "a person approves, or the policy says approve: true")
+		return "", wire.WithHint(fmt.Errorf("%s does not let a program approve", path), "a person approves, or the policy says approve: true")
 	}
 	r, err := v.report(bundle.KindContribution)
 	if err != nil {
@@ -113,7 +114,7 @@ func (v *visit) policyAllows(path string, m *bundle.Manifest) (string, error) {
 	}
 	before = slices.DeleteFunc(before, func(e site.Spent) bool { return e.PieceFor > 0 }) // a person said yes to it
 	if most := max(1, policy.Projections); len(before) >= most {
-		return "", cli.WithHint(fmt.Errorf("policy %q: %d contributions of the same file left before, it lets a program approve %d in all", policy.Name, len(before), most),
+		return "", wire.WithHint(fmt.Errorf("policy %q: %d contributions of the same file left before, it lets a program approve %d in all", policy.Name, len(before), most),
 			"a person approves, or the policy says projections: "+fmt.Sprint(len(before)+1))
 	}
 	return policy.Name, nil

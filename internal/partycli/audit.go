@@ -15,8 +15,8 @@ import (
 
 	"concord/bundle"
 	"concord/internal/auditlog"
-	"concord/internal/cli"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) auditCommand() *cobra.Command {
@@ -94,7 +94,7 @@ func (p *program) verifyAudit(ctx context.Context, opt verifyOptions) error {
 	}
 	res, err := l.Verify()
 	if errors.Is(err, fs.ErrNotExist) {
-		return cli.WithHint(errors.New("there is no audit log here"), "a study that was begun by an older program has none until its next step; any other log was removed")
+		return wire.WithHint(errors.New("there is no audit log here"), "a study that was begun by an older program has none until its next step; any other log was removed")
 	}
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (p *program) verifyAudit(ctx context.Context, opt verifyOptions) error {
 		res.Write(p.out)
 	}
 	if !res.OK {
-		return cli.WithHint(errors.New("the audit log is not what it was"), "keep the folder as it is, and tell whoever answers for this site and the analyst")
+		return wire.WithHint(errors.New("the audit log is not what it was"), "keep the folder as it is, and tell whoever answers for this site and the analyst")
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (p *program) askHeads(ctx context.Context) error {
 	}
 	defer c.Close()
 	if _, ok := c.(exchanger); !ok {
-		return cli.WithHint(errors.New("this site exchanges files, and asks nobody"), "concord give, concordd take, concordd give and concord take exchange the heads as well")
+		return wire.WithHint(errors.New("this site exchanges files, and asks nobody"), "concord give, concordd take, concordd give and concord take exchange the heads as well")
 	}
 	return v.exchangeHeads(ctx, c)
 }

@@ -8,10 +8,10 @@ import (
 	"concord/audit"
 	"concord/bundle"
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 // loadChain loads what people here confirmed and what this site has followed since.
@@ -133,15 +133,15 @@ func (p *program) followAnswer(v *visit, answer api.Roster) error {
 	known := v.chain.Root().Number
 	switch {
 	case answer.Number > known && v.contributed():
-		return cli.WithHint(fmt.Errorf("the analyst has made a new roster, number %d; this site has contributed under roster %d and takes part in no other", answer.Number, known),
+		return wire.WithHint(fmt.Errorf("the analyst has made a new roster, number %d; this site has contributed under roster %d and takes part in no other", answer.Number, known),
 			"do not go on: ask the analyst and the other parties")
 	case answer.Number > known:
-		return cli.WithHint(fmt.Errorf("the analyst has made a new roster, number %d, before setup was complete; what was agreed under roster %d does not count any more", answer.Number, known),
+		return wire.WithHint(fmt.Errorf("the analyst has made a new roster, number %d, before setup was complete; what was agreed under roster %d does not count any more", answer.Number, known),
 			"concord roster shows it when it is closed: compare its phrase with the other parties, then concord roster confirm")
 	case (answer.Number < known || !answer.Closed) && v.files:
 		return behind()
 	case answer.Number < known || !answer.Closed:
-		return cli.WithHint(fmt.Errorf("the server serves roster %d, people here confirmed roster %d: it was set back, or somebody has set it back", answer.Number, known),
+		return wire.WithHint(fmt.Errorf("the server serves roster %d, people here confirmed roster %d: it was set back, or somebody has set it back", answer.Number, known),
 			"do not go on: tell the other parties and the analyst")
 	}
 	root, err := v.rosterOf(answer)
@@ -149,7 +149,7 @@ func (p *program) followAnswer(v *visit, answer api.Roster) error {
 		return err
 	}
 	if epoch := root.Epoch(v.study); epoch != v.chain.Setup() {
-		return cli.WithHint(fmt.Errorf("the server serves a roster %d with epoch %s; people here confirmed one with epoch %s", known, epoch.Short(), v.chain.Setup().Short()),
+		return wire.WithHint(fmt.Errorf("the server serves a roster %d with epoch %s; people here confirmed one with epoch %s", known, epoch.Short(), v.chain.Setup().Short()),
 			"do not go on: it shows different rosters to different parties; tell them, and the analyst")
 	}
 	for i, step := range v.chain.Steps() {
@@ -157,7 +157,7 @@ func (p *program) followAnswer(v *visit, answer api.Roster) error {
 			return behind()
 		}
 		if i >= len(answer.Amendments) {
-			return cli.WithHint(fmt.Errorf("the server serves roster %d; this site has followed to roster %d, epoch %s: it was set back, or somebody has set it back",
+			return wire.WithHint(fmt.Errorf("the server serves roster %d; this site has followed to roster %d, epoch %s: it was set back, or somebody has set it back",
 				known+len(answer.Amendments), v.roster.Number, v.epoch.Short()), "do not go on: tell the other parties and the analyst")
 		}
 		a, err := study.DecodeAmendment(answer.Amendments[i].Amendment)
@@ -165,14 +165,14 @@ func (p *program) followAnswer(v *visit, answer api.Roster) error {
 			return fmt.Errorf("the server's roster %d: %w", step.Roster.Number, err)
 		}
 		if a.To != step.Epoch {
-			return cli.WithHint(fmt.Errorf("the server serves a roster %d with epoch %s; this site has followed one with epoch %s", step.Roster.Number, a.To.Short(), step.Epoch.Short()),
+			return wire.WithHint(fmt.Errorf("the server serves a roster %d with epoch %s; this site has followed one with epoch %s", step.Roster.Number, a.To.Short(), step.Epoch.Short()),
 				"do not go on: it shows different rosters to different parties; tell them, and the analyst")
 		}
 	}
 	for _, told := range answer.Amendments[len(v.chain.Steps()):] {
 		before := v.roster
 		if err := site.Follow(v.chain, told); err != nil {
-			return cli.WithHint(fmt.Errorf("the server's roster %d: %w", before.Number+1, err), "do not go on: tell the other parties and the analyst")
+			return wire.WithHint(fmt.Errorf("the server's roster %d: %w", before.Number+1, err), "do not go on: tell the other parties and the analyst")
 		}
 		if err := v.site.PutAmended(v.chain.Head().Number, told); err != nil {
 			return err
@@ -187,7 +187,7 @@ func (p *program) followAnswer(v *visit, answer api.Roster) error {
 // behind is what a site that exchanges files says of a parcel that tells less than it
 // knows: it may have connected since the parcel was written, which is no cause for alarm.
 func behind() error {
-	return &cli.Waiting{For: "a newer parcel from the analyst (concord take FILE): what the last one tells is older than what this site knows"}
+	return &wire.Waiting{For: "a newer parcel from the analyst (concord take FILE): what the last one tells is older than what this site knows"}
 }
 
 // contributed reports whether this site has sealed a contribution.
@@ -242,7 +242,7 @@ func (v *visit) rosterOf(answer api.Roster) (*study.Roster, error) {
 		return nil, fmt.Errorf("the server's roster: %w", err)
 	}
 	if roster.Analyst().Fingerprint() != v.analyst.Fingerprint() {
-		return nil, cli.WithHint(errors.New("the server's roster names another analyst than the invite"), "do not go on: tell the other parties and the analyst")
+		return nil, wire.WithHint(errors.New("the server's roster names another analyst than the invite"), "do not go on: tell the other parties and the analyst")
 	}
 	return roster, v.checkAnalyst(roster, answer)
 }

@@ -21,6 +21,7 @@ import (
 	"concord/study"
 	"concord/table"
 	"concord/table/profile"
+	"concord/wire"
 )
 
 // checkFlags are those of concord check beside dataFlags.
@@ -145,7 +146,7 @@ func (p *program) check(path string, to table.Options, f checkFlags) error {
 		}
 	}
 	if !r.Fits {
-		return cli.WithHint(fmt.Errorf("%s does not fit the contract: %s to mend", r.File, counted(len(r.Problems), "thing")), "mend the file and check it again; each ! above says how")
+		return wire.WithHint(fmt.Errorf("%s does not fit the contract: %s to mend", r.File, counted(len(r.Problems), "thing")), "mend the file and check it again; each ! above says how")
 	}
 	if !f.asJSON {
 		p.printf("the file fits the contract\n")
@@ -293,9 +294,9 @@ func (p *program) printFound(mark string, list []profile.Finding) {
 		if lines := checkpage.Lines(f); lines != "" {
 			text += " (" + lines + ")"
 		}
-		p.printf("%s\n", wrapped(cli.Printable(mark+" "+text), 2, 100))
+		p.printf("%s\n", wrapped(wire.Printable(mark+" "+text), 2, 100))
 		if f.Cure != "" {
-			p.printf("    %s\n", wrapped(cli.Printable(f.Cure), 4, 96))
+			p.printf("    %s\n", wrapped(wire.Printable(f.Cure), 4, 96))
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"concord/internal/site"
 	"concord/pooled"
 	"concord/study"
+	"concord/wire"
 )
 
 // program is one run of concord.
@@ -115,9 +116,9 @@ func (p *program) site() (*site.Site, error) {
 	s, err := site.Open(p.dir)
 	if errors.Is(err, site.ErrNoSite) {
 		if j, _ := (&site.Site{Dir: p.dir}).Joining(); j != nil {
-			return nil, &cli.Waiting{For: "the analyst's answer: this site has asked to join by a file (concord take the one that comes back)"}
+			return nil, &wire.Waiting{For: "the analyst's answer: this site has asked to join by a file (concord take the one that comes back)"}
 		}
-		err = cli.WithHint(err, "run concord join INVITE --name NAME first, or name the folder with --dir")
+		err = wire.WithHint(err, "run concord join INVITE --name NAME first, or name the folder with --dir")
 	}
 	return s, err
 }
@@ -200,7 +201,7 @@ func (p *program) changeConfirmed() (*visit, func(), error) {
 		return nil, nil, err
 	}
 	if v.site.Has(site.WithdrawnFile) {
-		err = cli.WithHint(errors.New("this site has withdrawn from the study"), "concord withdraw says again what was deleted and what remains")
+		err = wire.WithHint(errors.New("this site has withdrawn from the study"), "concord withdraw says again what was deleted and what remains")
 	} else {
 		err = v.needRoster()
 	}
@@ -214,10 +215,10 @@ func (p *program) changeConfirmed() (*visit, func(), error) {
 // needRoster refuses to go on before people here have confirmed the roster.
 func (v *visit) needRoster() error {
 	if candidate, err := v.site.Candidate(); v.roster == nil && candidate != nil && err == nil {
-		return cli.WithHint(errors.New("the members have not confirmed this site yet, or it has not heard of it"), "run concord sync")
+		return wire.WithHint(errors.New("the members have not confirmed this site yet, or it has not heard of it"), "run concord sync")
 	}
 	if v.roster == nil {
-		return cli.WithHint(errors.New("nobody here has confirmed the roster yet"),
+		return wire.WithHint(errors.New("nobody here has confirmed the roster yet"),
 			"run concord roster, compare the phrase with the other parties, then concord roster confirm")
 	}
 	return nil

@@ -12,12 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/bundle"
+	"concord/internal/build"
 	"concord/internal/cli"
 	"concord/internal/client"
 	"concord/internal/doctor"
 	"concord/internal/durable"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) doctorCommand() *cobra.Command {
@@ -38,7 +40,7 @@ Each line begins with ok, warning or FAILED. Exit status 1 if a check failed.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := new(doctor.Report)
-			r.OK("program", "concord %s, %s/%s", cli.Program(), runtime.GOOS, runtime.GOARCH)
+			r.OK("program", "concord %s, %s/%s", build.Program(), runtime.GOOS, runtime.GOARCH)
 			var err error
 			if len(args) == 1 {
 				err = p.examineInvite(cmd.Context(), r, args[0], trusted)
@@ -81,7 +83,7 @@ func (p *program) examineInvite(ctx context.Context, r *doctor.Report, line, tru
 // examineSite looks at everything.
 func (p *program) examineSite(ctx context.Context, r *doctor.Report) {
 	s, err := p.site()
-	var waiting *cli.Waiting
+	var waiting *wire.Waiting
 	if errors.As(err, &waiting) {
 		r.Warn("site", waiting.Error(), "bring the parcel that join wrote to the analyst; concord give FILE writes it again")
 		return
@@ -151,7 +153,7 @@ func examineDisk(r *doctor.Report, v *visit) {
 // examineMembership asks the server what it knows of this site and its study.
 func examineMembership(ctx context.Context, r *doctor.Report, v *visit, c *client.Client) {
 	st, err := c.Status(ctx)
-	var waiting *cli.Waiting
+	var waiting *wire.Waiting
 	switch {
 	case errors.As(err, &waiting):
 		r.Warn("contract", fmt.Sprintf("%q, hash %s, whole here; the analyst has not admitted this site yet", v.contract.Name, v.study.Short()), "ask the analyst to run concordd admit")

@@ -17,12 +17,12 @@ import (
 	"concord/audit"
 	"concord/bundle"
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/client"
 	"concord/internal/durable"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 // A draft is what would leave in one bundle, as files a person can open, with
@@ -102,7 +102,7 @@ func (v *visit) loadManifest(kind string) (*bundle.Manifest, error) {
 		if site.KindOf(kind) == bundle.KindPool {
 			hint = v.prepareAgain(kind)
 		}
-		return nil, cli.WithHint(fmt.Errorf("no %s is prepared", named(kind)), hint)
+		return nil, wire.WithHint(fmt.Errorf("no %s is prepared", named(kind)), hint)
 	}
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (v *visit) loadDraft(kind string) (*bundle.Manifest, []bundle.Source, error
 		return nil, nil, err
 	}
 	if again.Hash() != m.Hash() {
-		return nil, nil, cli.WithHint(fmt.Errorf("a file of the prepared %s was changed since it was prepared; nothing was sent", named(kind)),
+		return nil, nil, wire.WithHint(fmt.Errorf("a file of the prepared %s was changed since it was prepared; nothing was sent", named(kind)),
 			v.prepareAgain(kind))
 	}
 	return m, sources, nil
@@ -179,7 +179,7 @@ func (v *visit) loadApproval(kind string, m *bundle.Manifest) (*bundle.Approval,
 		if site.KindOf(kind) == bundle.KindPool {
 			hint = "run concord pool review, then concord pool approve"
 		}
-		return nil, cli.WithHint(fmt.Errorf("the %s is not approved; nothing was sent", named(kind)), hint)
+		return nil, wire.WithHint(fmt.Errorf("the %s is not approved; nothing was sent", named(kind)), hint)
 	}
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (v *visit) sealDraft(kind string) error {
 	}
 	id, err := v.idIn(m.Epoch)
 	if m.Study != v.study || err != nil {
-		return cli.WithHint(fmt.Errorf("the prepared %s belongs to another contract or roster", named(kind)), v.prepareAgain(kind))
+		return wire.WithHint(fmt.Errorf("the prepared %s belongs to another contract or roster", named(kind)), v.prepareAgain(kind))
 	}
 	approval, err := v.loadApproval(kind, m)
 	if err != nil {
@@ -312,7 +312,7 @@ func (v *visit) sendOutbox(ctx context.Context, c post.Post, kind string) (int64
 			if site.KindOf(kind) != bundle.KindContribution {
 				hint = "nothing else can be sent in its place: tell the analyst; the study can be begun anew"
 			}
-			return 0, cli.WithHint(err, hint)
+			return 0, wire.WithHint(err, hint)
 		}
 		return 0, err
 	}
@@ -342,7 +342,7 @@ func (v *visit) receiptFor(kind string, receipt *study.Receipt) (bool, error) {
 
 // notOurs says that a file in the outbox is not what this site sealed.
 func notOurs(path string, err error) error {
-	return cli.WithHint(fmt.Errorf("%s: %w; nothing was sent", path, err), "remove that file: concord send seals what was approved anew, concord sync this site's share")
+	return wire.WithHint(fmt.Errorf("%s: %w; nothing was sent", path, err), "remove that file: concord send seals what was approved anew, concord sync this site's share")
 }
 
 // receipt is the analyst's for the bundle of one kind.

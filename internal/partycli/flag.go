@@ -22,6 +22,7 @@ import (
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 // flagMember is the one member of a note to the other parties.
@@ -65,7 +66,7 @@ const flagUnit = "unit"
 
 // sentence is what people read. It does not say at which site, nor in which direction.
 func (f flag) sentence() string {
-	return fmt.Sprintf("compare the unit and the coding of %s with the contract's: one of the sites seems to differ", cli.Printable(f.Feature))
+	return fmt.Sprintf("compare the unit and the coding of %s with the contract's: one of the sites seems to differ", wire.Printable(f.Feature))
 }
 
 // heardFlag is a note of another party, as it is kept here; why it was of no use, if it was.
@@ -109,9 +110,9 @@ func (p *program) sendFlag(ctx context.Context, feature, keyFile string, yes boo
 	case !v.pools():
 		return cli.Usagef("this study pools no figures by which units could be compared")
 	case v.late():
-		return cli.WithHint(errors.New("this site came after setup and has no part in the masked sums"), "tell the others by the way on which the phrase was compared")
+		return wire.WithHint(errors.New("this site came after setup and has no part in the masked sums"), "tell the others by the way on which the phrase was compared")
 	case !slices.Contains(v.whole.FeatureNames(), feature):
-		return cli.WithHint(fmt.Errorf("the contract has no feature %q", cli.Printable(feature)), "concord check names those that seem to differ")
+		return wire.WithHint(fmt.Errorf("the contract has no feature %q", wire.Printable(feature)), "concord check names those that seem to differ")
 	}
 	f := flag{Format: 1, Feature: feature, Says: flagUnit}
 	name, sent, err := v.placeForFlag(f)
@@ -146,7 +147,7 @@ func (v *visit) placeForFlag(f flag) (name string, approved bool, err error) {
 			return name, true, nil
 		}
 	}
-	return "", false, cli.WithHint(fmt.Errorf("this site has sent %d notes, which is all that a study takes", api.PoolFlags), "tell the others by the way on which the phrase was compared")
+	return "", false, wire.WithHint(fmt.Errorf("this site has sent %d notes, which is all that a study takes", api.PoolFlags), "tell the others by the way on which the phrase was compared")
 }
 
 // approveFlag shows a note, asks, and makes its approved draft.
@@ -168,7 +169,7 @@ func (p *program) approveFlag(v *visit, f flag, name, keyFile string, yes bool) 
 			p.printf("\n")
 		}
 		if strings.ToLower(strings.TrimSpace(answer)) != "yes" {
-			return cli.WithHint(errors.New("nothing was sent"), "run the command again and type yes, or give --yes")
+			return wire.WithHint(errors.New("nothing was sent"), "run the command again and type yes, or give --yes")
 		}
 	}
 	b, err := f.blinded()
@@ -200,7 +201,7 @@ func (p *program) flags(ctx context.Context, v *visit, c post.Post) error {
 		}
 		var refusal *client.Refusal
 		if errors.As(err, &refusal) {
-			p.printf("! %s did not leave: %s\n", named(name), cli.Printable(refusal.Error()))
+			p.printf("! %s did not leave: %s\n", named(name), wire.Printable(refusal.Error()))
 			continue
 		}
 		if err != nil {
@@ -252,7 +253,7 @@ func (p *program) takeFlag(ctx context.Context, v *visit, c post.Post, from *stu
 		return err
 	}
 	if err != nil {
-		p.printf("! a note of %q is of no use: %s\n", from.Name, cli.Printable(err.Error()))
+		p.printf("! a note of %q is of no use: %s\n", from.Name, wire.Printable(err.Error()))
 		if heard.Refused == "" {
 			return nil // damaged on its way; it may come whole another time
 		}
@@ -319,5 +320,5 @@ func quoted(name string) string {
 	}) < 0 && name != "" {
 		return name
 	}
-	return "'" + strings.ReplaceAll(cli.Printable(name), "'", `'\''`) + "'"
+	return "'" + strings.ReplaceAll(wire.Printable(name), "'", `'\''`) + "'"
 }

@@ -18,6 +18,7 @@ import (
 	"concord/internal/parcel"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) giveCommand() *cobra.Command {
@@ -64,7 +65,7 @@ func (p *program) byFile(cmd *cobra.Command, writes bool) *cobra.Command {
 			return err
 		}
 		err := run(cmd, args)
-		var waiting *cli.Waiting
+		var waiting *wire.Waiting
 		if online || err != nil && !errors.As(err, &waiting) {
 			return err
 		}
@@ -306,7 +307,7 @@ func (p *program) checkTarget(path string) error {
 		return nil
 	}
 	if err == nil && !ours {
-		return cli.WithHint(fmt.Errorf("%s is there already and is no parcel; it was not replaced", filepath.Base(path)), "name another file")
+		return wire.WithHint(fmt.Errorf("%s is there already and is no parcel; it was not replaced", filepath.Base(path)), "name another file")
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"concord/internal/client"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) joinCommand() *cobra.Command {
@@ -127,7 +128,7 @@ func (p *program) join(ctx context.Context, line, name, approver, view, trusted 
 		}
 		moved = conn != there
 		if conn.Study != invite.Contract {
-			return cli.WithHint(cli.Usagef("the folder %s already takes part in study %s", p.dir, conn.Study.Short()),
+			return wire.WithHint(cli.Usagef("the folder %s already takes part in study %s", p.dir, conn.Study.Short()),
 				"take another folder for another study, with --dir")
 		}
 	}
@@ -170,7 +171,7 @@ func (p *program) join(ctx context.Context, line, name, approver, view, trusted 
 	if asks {
 		p.printf("asked to join as %q, fingerprint %s; no data has left\n", name, id.Statement.Fingerprint().Short())
 		p.printf("next: concord status, which says when everybody is let in; then concord roster\n")
-		return &cli.Waiting{For: "the analyst to admit this site"}
+		return &wire.Waiting{For: "the analyst to admit this site"}
 	}
 	p.printf("joined as %q, fingerprint %s\n", name, id.Statement.Fingerprint().Short())
 	p.printf("no data has left; next: concord roster, when everybody has joined\n")
@@ -194,7 +195,7 @@ func (p *program) move(s *site.Site, there site.Connection, analyst *study.State
 		return err
 	}
 	if known.Fingerprint() != analyst.Fingerprint() {
-		return cli.WithHint(fmt.Errorf("the invite is another analyst's, %s; this site joined that of %s", analyst.Fingerprint().Short(), known.Fingerprint().Short()), "do not go on: ask the analyst whom you know")
+		return wire.WithHint(fmt.Errorf("the invite is another analyst's, %s; this site joined that of %s", analyst.Fingerprint().Short(), known.Fingerprint().Short()), "do not go on: ask the analyst whom you know")
 	}
 	if err := s.PutConnection(there); err != nil {
 		return err
@@ -220,7 +221,7 @@ func readTrusted(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(b) {
-		return nil, cli.WithHint(fmt.Errorf("%s holds no certificate in PEM", path), "it begins with -----BEGIN CERTIFICATE-----; convert another form with openssl x509 -inform der")
+		return nil, wire.WithHint(fmt.Errorf("%s holds no certificate in PEM", path), "it begins with -----BEGIN CERTIFICATE-----; convert another form with openssl x509 -inform der")
 	}
 	return b, nil
 }

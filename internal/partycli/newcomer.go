@@ -9,10 +9,10 @@ import (
 
 	"concord/audit"
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 // addition is a party that is to come after setup, and what the members have said.
@@ -32,7 +32,7 @@ func (v *visit) pendingAdd(chain *study.Chain, answer api.Roster) (*addition, er
 		return nil, nil
 	}
 	wrong := func(err error) (*addition, error) {
-		return nil, cli.WithHint(fmt.Errorf("the proposed roster %d: %w", chain.Head().Number+1, err), "do not go on: tell the other parties and the analyst")
+		return nil, wire.WithHint(fmt.Errorf("the proposed roster %d: %w", chain.Head().Number+1, err), "do not go on: tell the other parties and the analyst")
 	}
 	told, err := study.DecodeAmendment(answer.Pending.Amendment)
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *program) tellPending(v *visit, answer api.Roster) error {
 // confirmAdd is a member's yes to a party that comes after setup.
 func (p *program) confirmAdd(ctx context.Context, v *visit, c post.Post, a *addition, typed string) error {
 	if !v.contract.MayAdmit(v.roster, v.own()) {
-		return cli.WithHint(fmt.Errorf("the contract does not name this site among those who confirm %q", a.statement.Name), "nothing is asked of you: concord sync follows when the others have confirmed")
+		return wire.WithHint(fmt.Errorf("the contract does not name this site among those who confirm %q", a.statement.Name), "nothing is asked of you: concord sync follows when the others have confirmed")
 	}
 	p.printRoster(v, a.roster)
 	p.warnOfPieces(v, a)
@@ -117,7 +117,7 @@ func (p *program) confirmAdd(ctx context.Context, v *visit, c post.Post, a *addi
 	}
 	for _, other := range a.said {
 		if other.Anchor != nil && anchor != nil && *other.Anchor != *anchor {
-			return cli.WithHint(fmt.Errorf("another member confirms the anchor %s, this site has %s; nothing was confirmed", other.Anchor.Short(), anchor.Short()), "do not go on: tell the other parties and the analyst")
+			return wire.WithHint(fmt.Errorf("another member confirms the anchor %s, this site has %s; nothing was confirmed", other.Anchor.Short(), anchor.Short()), "do not go on: tell the other parties and the analyst")
 		}
 	}
 	yes := study.ConfirmAnchor(v.id, v.study, a.told.To, anchor)
@@ -173,7 +173,7 @@ func (v *visit) namedIn(answer api.Roster) bool {
 func (v *visit) ownAdd(answer api.Roster) (*addition, *study.Chain, error) {
 	do := "do not go on: tell the other parties and the analyst"
 	if !answer.Closed {
-		return nil, nil, cli.WithHint(errors.New("the server amends a roster that is not closed"), do)
+		return nil, nil, wire.WithHint(errors.New("the server amends a roster that is not closed"), do)
 	}
 	root, err := v.rosterOf(answer)
 	if err != nil {
@@ -183,7 +183,7 @@ func (v *visit) ownAdd(answer api.Roster) (*addition, *study.Chain, error) {
 	case err != nil:
 		return nil, nil, err
 	case len(missing) > 0:
-		return nil, nil, cli.WithHint(fmt.Errorf("the server's roster %d was not confirmed by %s", root.Number, strings.Join(missing, ", ")), do)
+		return nil, nil, wire.WithHint(fmt.Errorf("the server's roster %d was not confirmed by %s", root.Number, strings.Join(missing, ", ")), do)
 	}
 	chain := study.NewChain(v.contract, v.study, root)
 	for i, told := range answer.Amendments {
@@ -196,7 +196,7 @@ func (v *visit) ownAdd(answer api.Roster) (*addition, *study.Chain, error) {
 			err = site.Follow(chain, told)
 		}
 		if err != nil {
-			return nil, nil, cli.WithHint(fmt.Errorf("the server's roster %d: %w", chain.Head().Number+1, err), do)
+			return nil, nil, wire.WithHint(fmt.Errorf("the server's roster %d: %w", chain.Head().Number+1, err), do)
 		}
 	}
 	add, err := v.pendingAdd(chain, answer)
@@ -255,21 +255,21 @@ func (p *program) become(ctx context.Context, v *visit, c post.Post) (bool, erro
 		return false, err
 	}
 	if !v.namedIn(answer) {
-		return false, cli.WithHint(errors.New("the analyst does not propose this site any more: another change of the roster came first"), "ask the analyst to run concordd admit again")
+		return false, wire.WithHint(errors.New("the analyst does not propose this site any more: another change of the roster came first"), "ask the analyst to run concordd admit again")
 	}
 	add, chain, err := v.ownAdd(answer)
 	if err != nil {
 		return false, err
 	}
 	if add.told.To != mine.To {
-		return false, cli.WithHint(fmt.Errorf("the analyst proposes this site anew: roster %d, epoch %s, in place of epoch %s that people here confirmed", add.roster.Number, add.told.To.Short(), mine.To.Short()),
+		return false, wire.WithHint(fmt.Errorf("the analyst proposes this site anew: roster %d, epoch %s, in place of epoch %s that people here confirmed", add.roster.Number, add.told.To.Short(), mine.To.Short()),
 			"concord roster, compare the phrase, then concord roster confirm")
 	}
 	if err := c.Confirm(ctx, yes); err != nil {
 		return false, err
 	}
 	if len(add.missing) > 0 {
-		return false, &cli.Waiting{For: strings.Join(add.missing, ", ") + " to confirm that this site takes part"}
+		return false, &wire.Waiting{For: strings.Join(add.missing, ", ") + " to confirm that this site takes part"}
 	}
 	// The members' words are all there, whether or not the server counts them yet.
 	if err := site.Follow(chain, add.raw); err != nil {

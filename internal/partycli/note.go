@@ -9,10 +9,10 @@ import (
 
 	"concord/audit"
 	"concord/bundle"
-	"concord/internal/cli"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 // note enters in this site's audit log what is about to leave or to be told, and
@@ -201,6 +201,6 @@ func (v *visit) exchangeHeads(ctx context.Context, c post.Post) error {
 // goes wrong is told and leaves the work done.
 func (p *program) tellHeads(ctx context.Context, v *visit, c post.Post) {
 	if err := v.exchangeHeads(ctx, c); err != nil {
-		fmt.Fprintf(p.err, "concord: note: the heads of the audit logs were not exchanged: %s; concord audit verify --ask tries again\n", cli.Printable(err.Error()))
+		fmt.Fprintf(p.err, "concord: note: the heads of the audit logs were not exchanged: %s; concord audit verify --ask tries again\n", wire.Printable(err.Error()))
 	}
 }

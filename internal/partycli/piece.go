@@ -19,6 +19,7 @@ import (
 	"concord/party"
 	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 // pieceMember is the matrix of a setup bundle that is this site's piece of a data-like
@@ -241,14 +242,14 @@ func (p *program) askFor(v *visit, m *bundle.Manifest, digits string) error {
 // loadPiece is the draft of this site's piece for this roster.
 func (v *visit) loadPiece() (*bundle.Manifest, []bundle.Source, error) {
 	if !v.site.Has(bundle.KindSetup) {
-		return nil, nil, cli.WithHint(errors.New("no piece is prepared"), "run concord piece prepare data.csv")
+		return nil, nil, wire.WithHint(errors.New("no piece is prepared"), "run concord piece prepare data.csv")
 	}
 	m, sources, err := v.loadDraft(bundle.KindSetup)
 	if err != nil {
 		return nil, nil, err
 	}
 	if _, ok := m.Member(pieceMember + ".npy"); !ok || v.statementIn(m.Epoch) == nil || m.Study != v.study {
-		return nil, nil, cli.WithHint(errors.New("what is prepared is no piece of this study and roster"), "run concord piece prepare again")
+		return nil, nil, wire.WithHint(errors.New("what is prepared is no piece of this study and roster"), "run concord piece prepare again")
 	}
 	return m, sources, nil
 }
@@ -264,7 +265,7 @@ func (v *visit) pieceApproved(m *bundle.Manifest) (bool, error) {
 		err = fmt.Errorf("the piece was approved by policy %q; only a person approves a piece", approval.Policy)
 	}
 	if err != nil {
-		return false, cli.WithHint(err, "run concord piece review, then concord piece approve")
+		return false, wire.WithHint(err, "run concord piece review, then concord piece approve")
 	}
 	return true, nil
 }
@@ -337,7 +338,7 @@ folder, where prepare and receive find it. Nothing leaves.`,
 				return err
 			}
 			if got := study.HashOf(b); got != *want {
-				return cli.WithHint(fmt.Errorf("%s has the SHA-256 %s, the contract's public file has %s", args[0], got.Short(), want.Short()), "ask the analyst for the file that the contract means")
+				return wire.WithHint(fmt.Errorf("%s has the SHA-256 %s, the contract's public file has %s", args[0], got.Short(), want.Short()), "ask the analyst for the file that the contract means")
 			}
 			if _, err := v.readPublic(args[0]); err != nil {
 				return err

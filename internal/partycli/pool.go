@@ -14,6 +14,7 @@ import (
 	"concord/internal/site"
 	"concord/masked"
 	"concord/table"
+	"concord/wire"
 )
 
 func (p *program) poolCommand() *cobra.Command {
@@ -107,7 +108,7 @@ func (v *visit) needsPooling() error {
 		return err
 	}
 	if v.late() {
-		return cli.WithHint(errors.New("this site came after setup; it gets the pooled figures with the anchor"), "run concord sync")
+		return wire.WithHint(errors.New("this site came after setup; it gets the pooled figures with the anchor"), "run concord sync")
 	}
 	return nil
 }
@@ -171,10 +172,10 @@ func (p *program) draftPool(v *visit, stage int, path string, opt table.Options,
 			continue
 		}
 		if len(r.own()) == 0 {
-			return "", report, cli.WithHint(fmt.Errorf("this site's figures of stage %d have left, and %s does not know of them; a second message under the same masks would show the difference", stage, v.site.Pool(stageFile(stage))),
+			return "", report, wire.WithHint(fmt.Errorf("this site's figures of stage %d have left, and %s does not know of them; a second message under the same masks would show the difference", stage, v.site.Pool(stageFile(stage))),
 				"restore the site's folder from a copy, or let the others go on without this site")
 		}
-		return "", report, cli.WithHint(fmt.Errorf("this site's figures of stage %d are sealed and may have left; they cannot be prepared anew", stage), "run concord sync")
+		return "", report, wire.WithHint(fmt.Errorf("this site's figures of stage %d are sealed and may have left; they cannot be prepared anew", stage), "run concord sync")
 	}
 	if r, err = v.resetRound(r); err != nil {
 		return "", report, err
@@ -254,14 +255,14 @@ func (p *program) askOtherFile(v *visit, from source, ask bool) error {
 		return err
 	}
 	if !ask {
-		return cli.WithHint(fmt.Errorf("%s is not the file of which this site's figures were pooled", from.Path), "run concord pool prepare with that file, or with this one, which then needs a yes")
+		return wire.WithHint(fmt.Errorf("%s is not the file of which this site's figures were pooled", from.Path), "run concord pool prepare with that file, or with this one, which then needs a yes")
 	}
 	p.printf("! %s (SHA-256 %s) is not the file of which this site's figures were pooled (%s)\n", from.Path, from.SHA256.Short(), before.SHA256.Short())
 	p.printf("%s\n", wrapped("! the figures that are pooled stay those of the old file, and what is made of them fits it. Whoever learns figures of both files, all other parties together for one, learns what changed between them: of a single row that was corrected, that row", 2, 100))
 	p.printf("type yes to go on with the other file: ")
 	answer, _ := p.in.ReadString('\n')
 	if strings.ToLower(strings.TrimSpace(answer)) != "yes" {
-		return cli.WithHint(errors.New("not the file of which this site's figures were pooled; nothing was prepared"), "give the same file as before, or say yes to the other")
+		return wire.WithHint(errors.New("not the file of which this site's figures were pooled; nothing was prepared"), "give the same file as before, or say yes to the other")
 	}
 	return nil
 }

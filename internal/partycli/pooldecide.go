@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"concord/internal/cli"
 	"concord/study"
+	"concord/wire"
 )
 
 // poolWithout signs that a party's message did not come.
@@ -47,7 +47,7 @@ func (p *program) poolReveal(ctx context.Context) error {
 			return err
 		}
 		if !ok {
-			return cli.WithHint(errors.New("the parties have not agreed the anchor yet; nothing is revealed before"), "run concord sync")
+			return wire.WithHint(errors.New("the parties have not agreed the anchor yet; nothing is revealed before"), "run concord sync")
 		}
 		return nil
 	}
@@ -56,7 +56,7 @@ func (p *program) poolReveal(ctx context.Context) error {
 			return false, errors.New("all sums are known; nothing is left to reveal")
 		}
 		if len(r.Next().Proposed) == 0 {
-			return false, cli.WithHint(errors.New("nobody wants to go on without a party that this site would stay with"), "run concord sync, which reveals when that is due")
+			return false, wire.WithHint(errors.New("nobody wants to go on without a party that this site would stay with"), "run concord sync, which reveals when that is due")
 		}
 		return true, p.revealPool(v, r)
 	})

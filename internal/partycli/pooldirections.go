@@ -11,11 +11,11 @@ import (
 
 	"concord/bundle"
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/npy"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 // afterStages is the round of the message with the common directions.
@@ -108,7 +108,7 @@ func (p *program) directions(ctx context.Context, v *visit, c post.Post) error {
 	}
 	i := slices.IndexFunc(waiting, v.isDirections)
 	if i < 0 {
-		return &cli.Waiting{For: fmt.Sprintf("%q to send the common directions", v.first().Name)}
+		return &wire.Waiting{For: fmt.Sprintf("%q to send the common directions", v.first().Name)}
 	}
 	r, closeFile, err := v.fetch(ctx, c, v.first(), waiting[i], api.PoolBytes(v.whole))
 	if err != nil {
@@ -120,7 +120,7 @@ func (p *program) directions(ctx context.Context, v *visit, c post.Post) error {
 		err = p.keepDirections(v, directions)
 	}
 	if err != nil {
-		return cli.WithHint(fmt.Errorf("the common directions of %q: %w", v.first().Name, err),
+		return wire.WithHint(fmt.Errorf("the common directions of %q: %w", v.first().Name, err),
 			"do not go on: tell the other parties; what they sent is signed")
 	}
 	return nil

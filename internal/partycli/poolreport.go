@@ -10,13 +10,13 @@ import (
 	"strings"
 
 	"concord/bundle"
-	"concord/internal/cli"
 	"concord/internal/site"
 	"concord/masked"
 	"concord/party"
 	"concord/pooled"
 	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 // poolReport is what this site finds of its own rows before they are summed. It stays.
@@ -60,7 +60,7 @@ func (r poolReport) keeps(f party.Floors) error {
 	if low == nil {
 		return nil
 	}
-	return cli.WithHint(fmt.Errorf("below a floor: %s", strings.Join(low, "; ")), "nothing can be summed of so few; a feature that hardly any row has is better left out of the study")
+	return wire.WithHint(fmt.Errorf("below a floor: %s", strings.Join(low, "; ")), "nothing can be summed of so few; a feature that hardly any row has is better left out of the study")
 }
 
 // scanned goes over the rows of a file for a stage: the vector, and on the way the report.

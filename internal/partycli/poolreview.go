@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"concord/bundle"
-	"concord/internal/cli"
 	"concord/internal/site"
 	"concord/masked"
 	"concord/pooled"
+	"concord/wire"
 )
 
 // reviewed is this site's newest ready message of the stage under way, with its report.
@@ -23,7 +23,7 @@ func (v *visit) reviewedPool() (name string, m *bundle.Manifest, report poolRepo
 		name = v.ownReady(stage)
 	}
 	if name == "" {
-		return "", nil, report, cli.WithHint(errors.New("no figures are prepared to be summed"), "run concord pool prepare data.csv")
+		return "", nil, report, wire.WithHint(errors.New("no figures are prepared to be summed"), "run concord pool prepare data.csv")
 	}
 	if m, _, err = v.loadDraft(name); err != nil {
 		return "", nil, report, err

@@ -16,13 +16,13 @@ import (
 	"concord/audit"
 	"concord/bundle"
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/masked"
 	"concord/secret"
 	"concord/study"
+	"concord/wire"
 )
 
 // Members of a message of masked sums: its head, under the name of what it is, and the
@@ -135,7 +135,7 @@ func (v *visit) loadRound(stage int) (*poolRound, error) {
 	}
 	r.Round, err = masked.Resume(config, id, secret.NewBytes(r.kept.State))
 	if err != nil {
-		return nil, cli.WithHint(fmt.Errorf("%s: %w", v.site.Pool(stageFile(stage)), err), "restore the site's folder from a copy")
+		return nil, wire.WithHint(fmt.Errorf("%s: %w", v.site.Pool(stageFile(stage)), err), "restore the site's folder from a copy")
 	}
 	return r, nil
 }
@@ -292,7 +292,7 @@ func (r *poolRound) answers(name string, set []study.Hash) error {
 			return err
 		}
 		if approval.Policy != bundle.PolicyPerson {
-			return cli.WithHint(errors.New("this would show more than the sums; only a person approves that"), "run concord pool review")
+			return wire.WithHint(errors.New("this would show more than the sums; only a person approves that"), "run concord pool review")
 		}
 		q.Approved = true
 	}
@@ -381,7 +381,7 @@ func (p *program) fetchPool(ctx context.Context, c post.Post, r *poolRound) erro
 			if !signed && !refusedBundle(err) {
 				return fmt.Errorf("message %d of stage %d from %q: %w", info.Number, r.stage, origin.Name, err)
 			}
-			p.printf("! message %d of stage %d from %q is of no use: %s\n", info.Number, r.stage, origin.Name, cli.Printable(err.Error()))
+			p.printf("! message %d of stage %d from %q is of no use: %s\n", info.Number, r.stage, origin.Name, wire.Printable(err.Error()))
 			if signed { // what was damaged on its way may come whole another time
 				r.refuse(name, err.Error())
 			}
@@ -510,7 +510,7 @@ func (v *visit) notePooled(stage int, name string, set []study.Hash, sums study.
 		return err
 	}
 	if !ok {
-		return cli.WithHint(errors.New("the anchor is not agreed yet"), "run concord sync")
+		return wire.WithHint(errors.New("the anchor is not agreed yet"), "run concord sync")
 	}
 	return v.noteOnce(audit.Event{
 		Kind: audit.Agreed, Epoch: v.chain.Setup(), File: anchor.SumsID(seed, sums),

@@ -13,13 +13,13 @@ import (
 
 	"concord/anchor"
 	"concord/bundle"
-	"concord/internal/cli"
 	"concord/internal/npy"
 	"concord/internal/site"
 	"concord/masked"
 	"concord/pooled"
 	"concord/secret"
 	"concord/study"
+	"concord/wire"
 )
 
 // Files of the pooled state in the folder for masked sums, and members of an admission
@@ -75,10 +75,10 @@ func (v *visit) pooledSoFar() (*pooled.Pool, error) {
 			break
 		}
 		if !ok && len(stages) > 1 {
-			return nil, cli.WithHint(errors.New("pooled sums are here and the anchor's seed is not"), "run concord sync")
+			return nil, wire.WithHint(errors.New("pooled sums are here and the anchor's seed is not"), "run concord sync")
 		}
 		if err := v.takeSums(pool, i+1, b); err != nil {
-			return nil, cli.WithHint(fmt.Errorf("%s, the sums of stage %q: %w", v.site.Pool(sumsFile(i+1)), stage, err), "restore the site's folder from a copy")
+			return nil, wire.WithHint(fmt.Errorf("%s, the sums of stage %q: %w", v.site.Pool(sumsFile(i+1)), stage, err), "restore the site's folder from a copy")
 		}
 	}
 	if _, more := pool.Next(); !more && v.whole.Basis.Kind == "common" {
@@ -88,7 +88,7 @@ func (v *visit) pooledSoFar() (*pooled.Pool, error) {
 		}
 		if b != nil {
 			if _, err := v.takeDirections(pool, b); err != nil {
-				return nil, cli.WithHint(fmt.Errorf("%s: %w", v.site.Pool(directionsFile), err), "restore the site's folder from a copy")
+				return nil, wire.WithHint(fmt.Errorf("%s: %w", v.site.Pool(directionsFile), err), "restore the site's folder from a copy")
 			}
 		}
 	}
@@ -254,7 +254,7 @@ func (v *visit) sumsLedger() (*masked.Ledger, error) {
 	}
 	l, err := masked.DecodeLedger(b)
 	if err != nil {
-		return nil, cli.WithHint(fmt.Errorf("%s: %w", v.site.Pool(ledgerOfSums), err), "restore the file from a copy: without it nobody knows what was answered")
+		return nil, wire.WithHint(fmt.Errorf("%s: %w", v.site.Pool(ledgerOfSums), err), "restore the file from a copy: without it nobody knows what was answered")
 	}
 	return l, nil
 }
@@ -313,7 +313,7 @@ func (v *visit) modelFigures() (*study.Figures, error) {
 		return nil, err
 	}
 	if b == nil {
-		return nil, cli.WithHint(errNotPooled, "run concord sync")
+		return nil, wire.WithHint(errNotPooled, "run concord sync")
 	}
 	f, err := study.DecodeFigures(b, v.whole)
 	if err != nil {
@@ -345,7 +345,7 @@ func (v *visit) stateMembers() ([]bundle.Source, error) {
 		return nil, err
 	}
 	if !done {
-		return nil, cli.WithHint(errors.New("the figures of this study are not pooled yet"), "run concord sync; a party that comes late gets them with the anchor")
+		return nil, wire.WithHint(errors.New("the figures of this study are not pooled yet"), "run concord sync; a party that comes late gets them with the anchor")
 	}
 	var members []bundle.Source
 	for i := range v.whole.Stages() {

@@ -8,11 +8,11 @@ import (
 
 	"concord/bundle"
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/masked"
 	"concord/party"
+	"concord/wire"
 )
 
 // poolWaits says of what step whose messages are awaited.
@@ -21,7 +21,7 @@ func (p *program) poolWaits(v *visit, step masked.Step) error {
 		p.printf("next: concord sync\n")
 		return nil
 	}
-	return &cli.Waiting{For: v.awaited(step)}
+	return &wire.Waiting{For: v.awaited(step)}
 }
 
 // awaited says whose messages a step waits for, for people.
@@ -83,7 +83,7 @@ func (p *program) poolStep(ctx context.Context, v *visit, c post.Post, stage int
 	for {
 		step := r.Next()
 		for _, problem := range step.Problems {
-			p.printf("! %s\n", cli.Printable(problem.Error()))
+			p.printf("! %s\n", wire.Printable(problem.Error()))
 		}
 		if step.Due == masked.DueReady || len(r.own()) > 0 && v.ownReady(stage) == "" {
 			if next, err := p.readyDue(v, r); next != "" || err != nil {
@@ -136,7 +136,7 @@ func (p *program) poolStep(ctx context.Context, v *visit, c post.Post, stage int
 		if err := neverOpens(step); err != nil {
 			return "", false, err
 		}
-		return "", false, &cli.Waiting{For: v.awaited(step)}
+		return "", false, &wire.Waiting{For: v.awaited(step)}
 	}
 }
 
@@ -145,7 +145,7 @@ func neverOpens(step masked.Step) error {
 	if step.Unopened == nil || step.Due != masked.DueOthers || len(step.Awaited) > 0 {
 		return nil
 	}
-	return cli.WithHint(fmt.Errorf("this sum never opens: %w", step.Unopened),
+	return wire.WithHint(fmt.Errorf("this sum never opens: %w", step.Unopened),
 		"tell the other parties, who find the same; its messages are signed. Nobody goes on without it in this study, since it may know the sum: pool again in a new study without it (docs/pooling.md, To pool again)")
 }
 

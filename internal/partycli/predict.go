@@ -21,6 +21,7 @@ import (
 	"concord/onnx"
 	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 func (p *program) predictCommand() *cobra.Command {
@@ -53,14 +54,14 @@ func (p *program) predict(path string, opt table.Options, out string, force bool
 	}
 	raw, err := v.site.Model()
 	if errors.Is(err, fs.ErrNotExist) {
-		return cli.WithHint(errors.New("there is no model yet"), "run concord receive")
+		return wire.WithHint(errors.New("there is no model yet"), "run concord receive")
 	}
 	if err != nil {
 		return err
 	}
 	model, err := onnx.Decode(raw)
 	if err != nil {
-		return cli.WithHint(fmt.Errorf("%s: %w", v.site.Path(site.ModelFile), err), "run concord receive: it makes the model anew")
+		return wire.WithHint(fmt.Errorf("%s: %w", v.site.Path(site.ModelFile), err), "run concord receive: it makes the model anew")
 	}
 	if err := v.needView(); err != nil {
 		return err
@@ -128,7 +129,7 @@ func (v *visit) mayWrite(out, in string, force bool) error {
 		return cli.Usagef("--out lies in this site's own folder, %s; write somewhere else", v.site.Dir)
 	}
 	if err == nil && !force {
-		return cli.WithHint(fmt.Errorf("the file %s is there already", out), "name another file, or say --force to replace it")
+		return wire.WithHint(fmt.Errorf("the file %s is there already", out), "name another file, or say --force to replace it")
 	}
 	return nil
 }

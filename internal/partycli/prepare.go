@@ -15,12 +15,12 @@ import (
 	"concord/audit"
 	"concord/basis"
 	"concord/bundle"
-	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/internal/site"
 	"concord/party"
 	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 func (p *program) prepareCommand() *cobra.Command {
@@ -63,7 +63,7 @@ func (p *program) prepare(path string, opt table.Options, view string, again boo
 		return err
 	}
 	if v.site.Sent(bundle.KindContribution) || (sealed || len(before) > 0) && !again {
-		return cli.WithHint(errors.New("this site's contribution is sealed and may have reached the server; it cannot be prepared anew"),
+		return wire.WithHint(errors.New("this site's contribution is sealed and may have reached the server; it cannot be prepared anew"),
 			"run concord send to make sure it has arrived")
 	}
 	agreed, err := v.agreed()

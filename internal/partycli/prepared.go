@@ -10,10 +10,10 @@ import (
 	"slices"
 
 	"concord/bundle"
-	"concord/internal/cli"
 	"concord/internal/site"
 	"concord/party"
 	"concord/study"
+	"concord/wire"
 )
 
 // prepared is this site's signed word on what prepare made: that report and source
@@ -102,7 +102,7 @@ func (v *visit) rightRecipients(kind string, m *bundle.Manifest) bool {
 // made here, for this study, this roster and these recipients.
 func (v *visit) checkPrepared(kind string, m *bundle.Manifest) error {
 	again := func(format string, args ...any) error {
-		return cli.WithHint(fmt.Errorf(format, args...), v.prepareAgain(kind))
+		return wire.WithHint(fmt.Errorf(format, args...), v.prepareAgain(kind))
 	}
 	path := v.site.Stays(kind, preparedFile)
 	b, err := os.ReadFile(path)

@@ -13,13 +13,13 @@ import (
 	"concord/audit"
 	"concord/bundle"
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/npy"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/onnx"
 	"concord/party"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) receiveCommand() *cobra.Command {
@@ -37,7 +37,7 @@ allow-listed operators, model.onnx. No foreign code runs here.`,
 			}
 			defer unlock()
 			if !v.site.Sent(bundle.KindContribution) {
-				return cli.WithHint(errors.New("this site has not contributed yet"), "run concord status to see whose turn it is")
+				return wire.WithHint(errors.New("this site has not contributed yet"), "run concord status to see whose turn it is")
 			}
 			if err := v.forgetSent(); err != nil {
 				return err
@@ -81,7 +81,7 @@ func (p *program) fetchResult(ctx context.Context, v *visit, c post.Post) error 
 		}
 		p.printf("the model is here: %s\n", v.site.Path(site.ModelFile))
 		if st, err := c.Status(ctx); err == nil && st.State == api.StateTraining {
-			return &cli.Waiting{For: "the analyst, who makes a new model: a party has left, or one has come"}
+			return &wire.Waiting{For: "the analyst, who makes a new model: a party has left, or one has come"}
 		}
 		p.printf("next: concord predict new.csv\n")
 		return nil
@@ -135,9 +135,9 @@ func (p *program) notReleased(ctx context.Context, v *visit, c post.Post) error 
 		return err
 	}
 	if st.State == api.StateFailed {
-		return cli.WithHint(fmt.Errorf("the analyst could not train: %s", st.Problem), "ask the analyst")
+		return wire.WithHint(fmt.Errorf("the analyst could not train: %s", st.Problem), "ask the analyst")
 	}
-	return &cli.Waiting{For: strings.Join(st.WaitingFor, ", ")}
+	return &wire.Waiting{For: strings.Join(st.WaitingFor, ", ")}
 }
 
 // maxResultBytes bounds what a result of this contract may take: Gᵢ, a model of
@@ -189,7 +189,7 @@ func (p *program) accept(ctx context.Context, v *visit, r *bundle.Reader) error 
 	shared := party.Agreed{Figures: figures}
 	if c.Lift != nil { // which follows from the seed
 		if !v.site.HasSeed() {
-			return cli.WithHint(errors.New("the anchor's seed is not here any more, and the lift follows from it"), "restore the site's folder from a copy of before")
+			return wire.WithHint(errors.New("the anchor's seed is not here any more, and the lift follows from it"), "restore the site's folder from a copy of before")
 		}
 		if shared, err = v.agreed(); err != nil {
 			return err
@@ -221,7 +221,7 @@ func onlyAgreed(c *study.Contract, m *bundle.Manifest) error {
 	}
 	for _, member := range m.Members {
 		if !slices.Contains(agreed, block.ReplaceAllString(member.Name, ".npy")) {
-			return cli.WithHint(fmt.Errorf("the result holds %q; under protocol %s a site gets %s only; no model was made of it", member.Name, c.Protocol, strings.Join(agreed, ", ")),
+			return wire.WithHint(fmt.Errorf("the result holds %q; under protocol %s a site gets %s only; no model was made of it", member.Name, c.Protocol, strings.Join(agreed, ", ")),
 				"tell the analyst and the other parties")
 		}
 	}
@@ -249,7 +249,7 @@ func (p *program) learn(ctx context.Context, v *visit, r *bundle.Reader) error {
 		return err
 	}
 	if !v.site.HasSeed() {
-		return cli.WithHint(errors.New("the anchor's seed is not here any more, and answers mean nothing without it"), "restore the site's folder from a copy of before")
+		return wire.WithHint(errors.New("the anchor's seed is not here any more, and answers mean nothing without it"), "restore the site's folder from a copy of before")
 	}
 	agreed, err := v.agreed()
 	if err != nil {
@@ -307,7 +307,7 @@ func (p *program) checkRound(v *visit, r *bundle.Reader, round int) error {
 	}
 	for _, party := range record.Parties {
 		if v.chain.Present(party.Party) == nil {
-			return cli.WithHint(fmt.Errorf("the model of round %d was made with the rows of %s, which takes no part any more; it was not taken", round, party.Party.Short()), "tell the analyst and the other parties")
+			return wire.WithHint(fmt.Errorf("the model of round %d was made with the rows of %s, which takes no part any more; it was not taken", round, party.Party.Short()), "tell the analyst and the other parties")
 		}
 	}
 	if err := v.site.PutRecord(round, raw); err != nil {
@@ -358,9 +358,9 @@ func readOutcome(r *bundle.Reader) ([]byte, *study.Outcome, error) {
 
 func (p *program) printOutcome(outcome *study.Outcome) {
 	for _, m := range outcome.Metrics {
-		p.printf("  %s %.4f, cross-validated by the analyst\n", cli.Printable(m.Name), m.Value)
+		p.printf("  %s %.4f, cross-validated by the analyst\n", wire.Printable(m.Name), m.Value)
 	}
 	for _, note := range outcome.Notes {
-		p.printf("  note: %s\n", cli.Printable(note))
+		p.printf("  note: %s\n", wire.Printable(note))
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) rekeyCommand() *cobra.Command {
@@ -90,7 +90,7 @@ func (p *program) rekey(ctx context.Context) error {
 	told := api.Amended{Amendment: answer.Amendment}
 	signed, err := study.DecodeAmendment(answer.Amendment)
 	if err != nil || !signed.Same(a) {
-		return cli.WithHint(errors.New("the server answers with another amendment than this site signed"), "tell the analyst")
+		return wire.WithHint(errors.New("the server answers with another amendment than this site signed"), "tell the analyst")
 	}
 	if err := site.Follow(v.chain, told); err != nil {
 		return err

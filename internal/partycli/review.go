@@ -11,6 +11,7 @@ import (
 	"concord/bundle"
 	"concord/internal/cli"
 	"concord/internal/reviewpage"
+	"concord/wire"
 )
 
 func (p *program) reviewCommand() *cobra.Command {
@@ -217,7 +218,7 @@ func (p *program) approve(digits string, opt approveOptions) error {
 			p.printf("\n")
 		}
 		if strings.ToLower(strings.TrimSpace(answer)) != "yes" {
-			return cli.WithHint(errors.New("not approved; nothing has left"), "run the command again and type yes, or give the first 12 digits of the manifest")
+			return wire.WithHint(errors.New("not approved; nothing has left"), "run the command again and type yes, or give the first 12 digits of the manifest")
 		}
 	}
 	if err := v.approveDraft(bundle.KindContribution, m, key, by); err != nil {

@@ -16,6 +16,7 @@ import (
 	"concord/linalg"
 	"concord/party"
 	"concord/table"
+	"concord/wire"
 )
 
 // writePage writes what review shows as an HTML file. Like review it changes nothing
@@ -58,7 +59,7 @@ func (v *visit) pictures(path string) ([]reviewpage.Picture, error) {
 		return nil, err
 	}
 	if now.SHA256 != from.SHA256 {
-		return nil, cli.WithHint(fmt.Errorf("%s is not the file that was prepared, or was changed since", path), "give --pictures the file that concord prepare read")
+		return nil, wire.WithHint(fmt.Errorf("%s is not the file that was prepared, or was changed since", path), "give --pictures the file that concord prepare read")
 	}
 	t, err := table.Open(path, v.contract, opt)
 	if err != nil {
@@ -94,7 +95,7 @@ func (v *visit) page(m *bundle.Manifest, r party.Report) (reviewpage.Page, error
 		return page, err
 	}
 	if again.Hash() != m.Hash() {
-		return page, cli.WithHint(errors.New("the contribution was prepared anew meanwhile; no page was written"), "run concord review again")
+		return page, wire.WithHint(errors.New("the contribution was prepared anew meanwhile; no page was written"), "run concord review again")
 	}
 	if page.Floors, err = v.floors(); err != nil {
 		return page, err
@@ -126,7 +127,7 @@ func (v *visit) mayWritePage(path, of string, marked func(io.Reader) (bool, erro
 	}
 	inside, err := within(filepath.Dir(path), v.site.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return cli.WithHint(fmt.Errorf("the folder of %s does not exist", path), "make it first, or name another file after --html")
+		return wire.WithHint(fmt.Errorf("the folder of %s does not exist", path), "make it first, or name another file after --html")
 	}
 	if err != nil {
 		return err
@@ -141,7 +142,7 @@ func (v *visit) mayWritePage(path, of string, marked func(io.Reader) (bool, erro
 	if err != nil {
 		return err
 	}
-	other := cli.WithHint(fmt.Errorf("%s is there already and is no page of concord %s; it is not replaced", path, of), "name another file")
+	other := wire.WithHint(fmt.Errorf("%s is there already and is no page of concord %s; it is not replaced", path, of), "name another file")
 	if !info.Mode().IsRegular() {
 		return other
 	}

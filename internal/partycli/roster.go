@@ -12,6 +12,7 @@ import (
 	"concord/internal/api"
 	"concord/internal/cli"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) rosterCommand() *cobra.Command {
@@ -133,7 +134,7 @@ func (p *program) printRoster(v *visit, roster *study.Roster) {
 // of a few.
 func (v *visit) enoughOfViews(roster *study.Roster) error {
 	if err := v.whole.CheckHoldings(roster.Parties()); err != nil {
-		return cli.WithHint(err, "ask the analyst to change who takes part (concordd remove, invite, admit) before anybody confirms, or for another contract")
+		return wire.WithHint(err, "ask the analyst to change who takes part (concordd remove, invite, admit) before anybody confirms, or for another contract")
 	}
 	return nil
 }
@@ -143,17 +144,17 @@ func (v *visit) enoughOfViews(roster *study.Roster) error {
 // right only people can tell.
 func (v *visit) newRoster(answer api.Roster) (*study.Roster, error) {
 	if !answer.Closed {
-		return nil, &cli.Waiting{For: fmt.Sprintf("%d of %d parties to join%s", v.contract.Parties-(len(answer.Statements)-1), v.contract.Parties, asking(answer))}
+		return nil, &wire.Waiting{For: fmt.Sprintf("%d of %d parties to join%s", v.contract.Parties-(len(answer.Statements)-1), v.contract.Parties, asking(answer))}
 	}
 	roster, err := v.rosterOf(answer)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := roster.Member(v.own()); err != nil {
-		return nil, cli.WithHint(errors.New("the server's roster does not hold this site's own identity"), "do not go on: tell the other parties and the analyst")
+		return nil, wire.WithHint(errors.New("the server's roster does not hold this site's own identity"), "do not go on: tell the other parties and the analyst")
 	}
 	if len(answer.Amendments) > 0 {
-		return nil, cli.WithHint(fmt.Errorf("the server's roster %d has been amended %d times, and nobody here has confirmed it", answer.Number, len(answer.Amendments)),
+		return nil, wire.WithHint(fmt.Errorf("the server's roster %d has been amended %d times, and nobody here has confirmed it", answer.Number, len(answer.Amendments)),
 			"ask the analyst to remove this site, and join anew")
 	}
 	return roster, nil
@@ -162,7 +163,7 @@ func (v *visit) newRoster(answer api.Roster) (*study.Roster, error) {
 // checkAnalyst makes sure that the analyst too has signed contract and roster.
 func (v *visit) checkAnalyst(roster *study.Roster, answer api.Roster) error {
 	if answer.Analyst == nil {
-		return cli.WithHint(errors.New("the analyst has not signed this contract and roster"), "ask the analyst for the present version of concordd, which signs them")
+		return wire.WithHint(errors.New("the analyst has not signed this contract and roster"), "ask the analyst for the present version of concordd, which signs them")
 	}
 	c, err := study.DecodeConfirmation(answer.Analyst)
 	if err == nil && c.Party != v.analyst.Fingerprint() {
@@ -172,7 +173,7 @@ func (v *visit) checkAnalyst(roster *study.Roster, answer api.Roster) error {
 		err = c.Check(roster, v.study)
 	}
 	if err != nil {
-		return cli.WithHint(fmt.Errorf("the analyst's signature over contract and roster: %w", err), "do not go on: tell the other parties and the analyst")
+		return wire.WithHint(fmt.Errorf("the analyst's signature over contract and roster: %w", err), "do not go on: tell the other parties and the analyst")
 	}
 	return nil
 }
@@ -285,7 +286,7 @@ func (p *program) comparePhrase(epoch study.Hash, typed string) error {
 		}
 	}
 	if !study.SamePhrase(study.Phrase(epoch), typed) {
-		return cli.WithHint(errors.New("the phrase is not this roster's; nothing was confirmed"),
+		return wire.WithHint(errors.New("the phrase is not this roster's; nothing was confirmed"),
 			"if it was typed as the others read it out, they see another roster or contract: tell them, and the analyst")
 	}
 	return nil

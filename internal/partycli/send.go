@@ -11,10 +11,10 @@ import (
 
 	"concord/audit"
 	"concord/bundle"
-	"concord/internal/cli"
 	"concord/internal/client"
 	"concord/internal/durable"
 	"concord/internal/post"
+	"concord/wire"
 )
 
 func (p *program) sendCommand() *cobra.Command {
@@ -76,7 +76,7 @@ func (p *program) sendContribution(ctx context.Context, v *visit, c post.Post) e
 		return nil
 	}
 	if err != nil {
-		return cli.WithHint(err, hintOf(err, "nothing is lost: correct the cause and run concord send again"))
+		return wire.WithHint(err, hintOf(err, "nothing is lost: correct the cause and run concord send again"))
 	}
 	if err := v.forgetSent(); err != nil {
 		return err

@@ -12,9 +12,9 @@ import (
 	"reflect"
 	"unicode/utf8"
 
-	"concord/internal/cli"
 	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 // source says of which rows a contribution, or a piece of the anchor, was prepared. It stays.
@@ -132,7 +132,7 @@ func (s source) database() bool { return table.IsDatabase(s.Path) }
 // sameRows makes sure that a database gave the rows again that it gave before.
 func (s source) sameRows(digest [sha256.Size]byte) error {
 	if s.database() && s.SHA256 != digest {
-		return cli.WithHint(fmt.Errorf("%s gave other rows the second time, or in another order; nothing was prepared", s.Path),
+		return wire.WithHint(fmt.Errorf("%s gave other rows the second time, or in another order; nothing was prepared", s.Path),
 			"let the query say the order with ORDER BY, over columns that tell rows apart, and try again when nobody writes")
 	}
 	return nil
@@ -154,7 +154,7 @@ func (s source) unchanged(hint string) error {
 		return err
 	}
 	if now.SHA256 != s.SHA256 || now.Bytes != s.Bytes {
-		return cli.WithHint(fmt.Errorf("%s was changed since it was prepared; nothing was sent", s.Path),
+		return wire.WithHint(fmt.Errorf("%s was changed since it was prepared; nothing was sent", s.Path),
 			hint+", or bring the file back as it was")
 	}
 	return nil
@@ -174,7 +174,7 @@ func (v *visit) loadSource(kind string) (source, error) {
 	path := v.site.Stays(kind, sourceFile)
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, cli.WithHint(fmt.Errorf("%s is missing", path), v.prepareAgain(kind))
+		return s, wire.WithHint(fmt.Errorf("%s is missing", path), v.prepareAgain(kind))
 	}
 	if err != nil {
 		return s, err
@@ -205,7 +205,7 @@ func pointToCheck(err error, path string) error {
 	if more := problems.Hint(); more != "" {
 		hint = more + "; " + hint
 	}
-	return cli.WithHint(err, hint)
+	return wire.WithHint(err, hint)
 }
 
 // readRows describes the rows of a contract and reads them into a table.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"concord/bundle"
-	"concord/internal/cli"
 	"concord/internal/site"
+	"concord/wire"
 )
 
 // ledgerPath is where this site counts what left, as its policy says.
@@ -95,7 +95,7 @@ func (v *visit) spentBefore(m *bundle.Manifest) ([]string, error) {
 			bare++
 		}
 		epsilon, delta = epsilon+e.Epsilon, delta+e.Delta
-		lines = append(lines, fmt.Sprintf("%s  %s, %s, %s", e.Time.Format("2006-01-02"), cli.Printable(e.Name), what, of))
+		lines = append(lines, fmt.Sprintf("%s  %s, %s, %s", e.Time.Format("2006-01-02"), wire.Printable(e.Name), what, of))
 	}
 	n := v.contract.Noise
 	switch {

@@ -9,9 +9,9 @@ import (
 
 	"concord/bundle"
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) statusCommand() *cobra.Command {
@@ -105,10 +105,10 @@ func (p *program) status(ctx context.Context, asJSON bool) error {
 		}
 	}
 	if next == "" && pool != nil && pool.WaitingFor != "" && v.site.HasSeed() {
-		return &cli.Waiting{For: pool.WaitingFor}
+		return &wire.Waiting{For: pool.WaitingFor}
 	}
 	if next == "" && len(st.WaitingFor) > 0 {
-		return &cli.Waiting{For: strings.Join(st.WaitingFor, ", ")}
+		return &wire.Waiting{For: strings.Join(st.WaitingFor, ", ")}
 	}
 	return nil
 }

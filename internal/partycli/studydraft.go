@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"concord/internal/cli"
 	"concord/table"
 	"concord/table/draft"
+	"concord/wire"
 )
 
 // studyCommand holds what is done before there is a study.
@@ -78,10 +78,10 @@ func (p *program) studyDraft(path string, to table.Options, opt draft.Options) e
 	bad := left.n + int(d.Ragged())
 	switch good := d.Rows() - d.Ragged(); {
 	case good == 0 && bad > 0:
-		return cli.WithHint(fmt.Errorf("%s: none of its %s can be divided into the header's %s", path, counted(bad, "row"), counted(len(names), "column")),
+		return wire.WithHint(fmt.Errorf("%s: none of its %s can be divided into the header's %s", path, counted(bad, "row"), counted(len(names), "column")),
 			"a decimal comma where commas separate, or a delimiter inside text, makes cells too many: let semicolons or tabs separate, or put such cells in quotation marks")
 	case good == 0:
-		return cli.WithHint(fmt.Errorf("%s has a header and no rows", path), "a draft needs rows to tell what kind of values the columns hold")
+		return wire.WithHint(fmt.Errorf("%s has a header and no rows", path), "a draft needs rows to tell what kind of values the columns hold")
 	}
 	if err := d.YAML(p.out); err != nil {
 		return err

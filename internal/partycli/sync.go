@@ -18,12 +18,12 @@ import (
 	"concord/audit"
 	"concord/bundle"
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/secret"
 	"concord/study"
+	"concord/wire"
 )
 
 // entropyMember is the only member of a setup bundle: 32 bytes from this site's
@@ -84,7 +84,7 @@ func (p *program) sync(ctx context.Context) error {
 		}
 	}
 	err = p.setup(ctx, v, c)
-	var waiting *cli.Waiting
+	var waiting *wire.Waiting
 	if err != nil && !errors.As(err, &waiting) {
 		return err
 	}
@@ -231,7 +231,7 @@ func (p *program) checkConfirmations(ctx context.Context, v *visit, c post.Post)
 		return err
 	}
 	if missing != nil {
-		return &cli.Waiting{For: strings.Join(missing, ", ") + " to confirm the roster"}
+		return &wire.Waiting{For: strings.Join(missing, ", ") + " to confirm the roster"}
 	}
 	return nil
 }
@@ -246,7 +246,7 @@ func (v *visit) unconfirmed(root *study.Roster, answer api.Roster) (missing []st
 	yes := map[study.Hash]bool{}
 	for _, c := range confirmations {
 		if err := c.Check(root, v.study); err != nil {
-			return nil, cli.WithHint(fmt.Errorf("the server's confirmations: %w", err), "do not go on: tell the other parties and the analyst")
+			return nil, wire.WithHint(fmt.Errorf("the server's confirmations: %w", err), "do not go on: tell the other parties and the analyst")
 		}
 		yes[c.Party] = true
 	}
@@ -288,7 +288,7 @@ func (p *program) collectShares(ctx context.Context, v *visit, c post.Post) ([]a
 		shares = append(shares, anchor.Share{Key: s.SigningKey, Entropy: entropy})
 	}
 	if missing != nil {
-		return nil, &cli.Waiting{For: strings.Join(missing, ", ") + " to send their share of the anchor seed"}
+		return nil, &wire.Waiting{For: strings.Join(missing, ", ") + " to send their share of the anchor seed"}
 	}
 	return shares, nil
 }

@@ -14,11 +14,11 @@ import (
 
 	"concord/bundle"
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/parcel"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) takeCommand() *cobra.Command {
@@ -115,13 +115,13 @@ func openParcel(f *os.File, size int64, s *site.Site, joining *site.Joining, id 
 	own := id.Statement.Fingerprint()
 	switch {
 	case c.Head.Parcel != parcel.Analyst:
-		return nil, cli.WithHint(errors.New("the parcel is from a site to the analyst"), "the analyst takes it with concordd take")
+		return nil, wire.WithHint(errors.New("the parcel is from a site to the analyst"), "the analyst takes it with concordd take")
 	case c.Study != hash:
-		return nil, cli.WithHint(fmt.Errorf("the parcel is of study %s, this folder takes part in %s", c.Study.Short(), hash.Short()), "name the other study's folder with --dir")
+		return nil, wire.WithHint(fmt.Errorf("the parcel is of study %s, this folder takes part in %s", c.Study.Short(), hash.Short()), "name the other study's folder with --dir")
 	case c.From != analyst:
-		return nil, cli.WithHint(fmt.Errorf("the parcel is from %s, the analyst of this study is %s", c.From.Short(), analyst.Short()), "do not use it; ask the analyst")
+		return nil, wire.WithHint(fmt.Errorf("the parcel is from %s, the analyst of this study is %s", c.From.Short(), analyst.Short()), "do not use it; ask the analyst")
 	case c.To != own:
-		return nil, cli.WithHint(fmt.Errorf("the parcel is for the site %s, this one is %s", c.To.Short(), own.Short()), "take the file that the analyst gave for this site")
+		return nil, wire.WithHint(fmt.Errorf("the parcel is for the site %s, this one is %s", c.To.Short(), own.Short()), "take the file that the analyst gave for this site")
 	}
 	if err := c.Unseal(id.AgeIdentity()); err != nil {
 		return nil, err
@@ -246,11 +246,11 @@ func decoded[T any](c *parcel.Parcel, kind string, most int64) (*T, error) {
 
 // printable makes a status safe to show.
 func printable(st *api.Status) {
-	st.State = api.State(cli.Printable(string(st.State)))
-	st.Problem = cli.Printable(st.Problem)
+	st.State = api.State(wire.Printable(string(st.State)))
+	st.Problem = wire.Printable(st.Problem)
 	for _, names := range [][]string{st.WaitingFor, st.Asking, st.Pending} {
 		for i, name := range names {
-			names[i] = cli.Printable(name)
+			names[i] = wire.Printable(name)
 		}
 	}
 }
@@ -334,7 +334,7 @@ func (p *program) followTaken(v *visit, news *site.Taken) (*visit, error) {
 		return v, nil
 	}
 	err := p.followAnswer(v, *r)
-	var waiting *cli.Waiting
+	var waiting *wire.Waiting
 	if errors.As(err, &waiting) {
 		return v, nil // it was written before this site heard more over the network
 	}

@@ -10,6 +10,7 @@ import (
 	"concord/internal/cli"
 	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 // viewFlag says what --view is for.
@@ -74,10 +75,10 @@ func (p *program) chooseView(v *visit, path string, opt table.Options, named str
 		case len(exact) == 1:
 			view = exact[0]
 		case len(fit) == 0:
-			return cli.WithHint(fmt.Errorf("%s: the header has all features of no view; the contract has %s", path, v.viewsText()),
+			return wire.WithHint(fmt.Errorf("%s: the header has all features of no view; the contract has %s", path, v.viewsText()),
 				"names must be spelled as in the contract, capitals and spaces included; with --view NAME the missing ones are listed")
 		default:
-			return cli.WithHint(fmt.Errorf("%s: the header has the features of several views, or of more than one: %s", path, strings.Join(fit, ", ")),
+			return wire.WithHint(fmt.Errorf("%s: the header has the features of several views, or of more than one: %s", path, strings.Join(fit, ", ")),
 				"say which one this site takes part with: --view NAME")
 		}
 	}
@@ -116,7 +117,7 @@ func firstOf(names []string, n int) string {
 // needView refuses where the contract has views and none is chosen yet.
 func (v *visit) needView() error {
 	if len(v.whole.Views) > 0 && v.contract.Within == nil {
-		return cli.WithHint(errors.New("this site has not prepared anything yet, so that it has no view of the features"), "run concord prepare data.csv")
+		return wire.WithHint(errors.New("this site has not prepared anything yet, so that it has no view of the features"), "run concord prepare data.csv")
 	}
 	return nil
 }
@@ -128,7 +129,7 @@ func (v *visit) viewLine(m *bundle.Manifest) string {
 	}
 	c, err := v.whole.Through(m.View)
 	if err != nil {
-		return fmt.Sprintf("  view %q, which the contract has not\n", cli.Printable(m.View))
+		return fmt.Sprintf("  view %q, which the contract has not\n", wire.Printable(m.View))
 	}
 	return fmt.Sprintf("  view %q: %d of %d features, the others are not known here: %s\n", m.View, len(c.Features), len(v.whole.Features), firstOf(missingFrom(c), 8))
 }

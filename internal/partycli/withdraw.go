@@ -11,11 +11,11 @@ import (
 
 	"concord/audit"
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/client"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) withdrawCommand() *cobra.Command {
@@ -55,7 +55,7 @@ func (p *program) withdraw(ctx context.Context, name string) error {
 		name, _ = p.in.ReadString('\n')
 	}
 	if strings.TrimSpace(name) != v.contract.Name {
-		return cli.WithHint(errors.New("that is not the study's name; nothing was withdrawn"), fmt.Sprintf("the study is called %q", v.contract.Name))
+		return wire.WithHint(errors.New("that is not the study's name; nothing was withdrawn"), fmt.Sprintf("the study is called %q", v.contract.Name))
 	}
 	c, err := v.dial()
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *program) sendWithdrawal(ctx context.Context, v *visit, c post.Post, a *
 		if a.From == v.epoch {
 			return err
 		}
-		return cli.WithHint(err, "repeat the command: the roster has changed, and what was signed is for the one before")
+		return wire.WithHint(err, "repeat the command: the roster has changed, and what was signed is for the one before")
 	case err != nil:
 		return err
 	}
