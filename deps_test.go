@@ -40,9 +40,9 @@ var order = [][]string{
 	{"internal/doctor", "internal/auditlog", "internal/analysis", "internal/dossier"},
 	{"internal/replay"},
 	{"internal/server", "internal/post"},
-	{"internal/partycli", "internal/analystcli"},
+	{"internal/cli/concord", "internal/cli/concordd"},
 	{"internal/load", "internal/demo", "internal/chaos"},
-	{"internal/labcli"},
+	{"internal/cli/lab"},
 	{"cmd/concord", "cmd/concordd", "cmd/concord-lab"},
 }
 
@@ -53,8 +53,8 @@ var borders = []struct {
 	program   string
 	mayNotUse []string
 }{
-	{"cmd/concordd", []string{"anchor", "basis", "lift", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/partycli"}},
-	{"cmd/concord", []string{"analyst", "lab", "internal/store", "internal/server", "internal/analystcli"}},
+	{"cmd/concordd", []string{"anchor", "basis", "lift", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/cli/concord"}},
+	{"cmd/concord", []string{"analyst", "lab", "internal/store", "internal/server", "internal/cli/concordd"}},
 }
 
 func goList(t *testing.T, args ...string) []string {

@@ -19,9 +19,9 @@ import (
 	"sync"
 	"time"
 
-	"concord/internal/analystcli"
 	"concord/internal/cli"
-	"concord/internal/partycli"
+	"concord/internal/cli/concord"
+	"concord/internal/cli/concordd"
 	"concord/internal/report"
 	"concord/study"
 	"concord/wire"
@@ -199,7 +199,7 @@ func (d *demo) study(ctx context.Context) error {
 	var server errGroup
 	server.Go(func() error {
 		var log bytes.Buffer
-		status := analystcli.Run(serving, []string{"--dir", analyst, "serve"}, strings.NewReader(""), io.Discard, &log, analystcli.WithListener(ln))
+		status := concordd.Run(serving, []string{"--dir", analyst, "serve"}, strings.NewReader(""), io.Discard, &log, concordd.WithListener(ln))
 		if err := os.WriteFile(filepath.Join(analyst, "serve.log"), log.Bytes(), 0o644); err != nil {
 			return err
 		}
@@ -350,7 +350,7 @@ func (d *demo) untilDone(ctx context.Context, args ...string) error {
 // concordd runs one command of the analyst's program.
 func (d *demo) concordd(ctx context.Context, args ...string) (string, error) {
 	return d.command("analyst", "concordd", args, func(stdout, stderr io.Writer) int {
-		return analystcli.Run(ctx, append([]string{"--dir", d.analyst()}, args...), strings.NewReader(""), stdout, stderr)
+		return concordd.Run(ctx, append([]string{"--dir", d.analyst()}, args...), strings.NewReader(""), stdout, stderr)
 	})
 }
 
@@ -360,7 +360,7 @@ func (d *demo) analyst() string { return filepath.Join(d.Dir, "analyst") }
 // concord runs one command of a party's program.
 func (d *demo) concord(ctx context.Context, i int, args ...string) (string, error) {
 	return d.command(hospitals[i], "concord", args, func(stdout, stderr io.Writer) int {
-		return partycli.Run(ctx, append([]string{"--dir", filepath.Join(d.party(i), "concord-site")}, args...), strings.NewReader(""), stdout, stderr)
+		return concord.Run(ctx, append([]string{"--dir", filepath.Join(d.party(i), "concord-site")}, args...), strings.NewReader(""), stdout, stderr)
 	})
 }
 
