@@ -11,7 +11,7 @@ import (
 // lines above its own: the order is that of the data's way, from matrices to
 // programs. It is policy: a build that breaks it is mended, not the policy.
 var order = [][]string{
-	{"secret", "internal/repeatable", "internal/limit", "internal/sitepage"},
+	{"wire", "secret", "internal/build", "internal/repeatable", "internal/limit", "internal/sitepage"},
 	{"linalg/internal/kernel", "linalg/internal/guard"},
 	{"linalg/internal/lanes", "linalg/internal/symeig", "linalg/internal/native"},
 	{"linalg/internal/engine"},
@@ -44,9 +44,9 @@ var order = [][]string{
 	{"internal/doctor", "internal/auditlog", "internal/analysis", "internal/dossier"},
 	{"internal/replay"},
 	{"internal/server", "internal/post"},
-	{"internal/partycli", "internal/analystcli"},
+	{"internal/cli/concord", "internal/cli/concordd"},
 	{"internal/load", "internal/demo", "internal/chaos"},
-	{"internal/labcli"},
+	{"internal/cli/lab"},
 	{"cmd/concord", "cmd/concordd", "cmd/concord-lab"},
 }
 
@@ -57,8 +57,8 @@ var borders = []struct {
 	program   string
 	mayNotUse []string
 }{
-	{"cmd/concordd", []string{"anchor", "basis", "lift", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/partycli", "linalg/linalgtest"}},
-	{"cmd/concord", []string{"analyst", "lab", "internal/store", "internal/server", "internal/analystcli", "linalg/linalgtest"}},
+	{"cmd/concordd", []string{"anchor", "basis", "lift", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/cli/concord", "linalg/linalgtest"}},
+	{"cmd/concord", []string{"analyst", "lab", "internal/store", "internal/server", "internal/cli/concordd", "linalg/linalgtest"}},
 }
 
 func goList(t *testing.T, args ...string) []string {

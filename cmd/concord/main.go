@@ -6,13 +6,13 @@ import (
 	"io"
 
 	"concord/internal/cli"
-	"concord/internal/partycli"
+	"concord/internal/cli/concord"
 	"concord/linalg"
 )
 
 func main() {
 	linalg.UseBest()
 	cli.Main(func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-		return partycli.Run(ctx, args, stdin, stdout, stderr)
+		return concord.Run(ctx, args, stdin, stdout, stderr)
 	})
 }

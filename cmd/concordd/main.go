@@ -5,14 +5,14 @@ import (
 	"context"
 	"io"
 
-	"concord/internal/analystcli"
 	"concord/internal/cli"
+	"concord/internal/cli/concordd"
 	"concord/linalg"
 )
 
 func main() {
 	linalg.UseBest()
 	cli.Main(func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-		return analystcli.Run(ctx, args, stdin, stdout, stderr)
+		return concordd.Run(ctx, args, stdin, stdout, stderr)
 	})
 }

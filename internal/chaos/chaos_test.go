@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"testing"
 
-	"concord/internal/analystcli"
 	"concord/internal/chaos"
 	"concord/internal/cli"
-	"concord/internal/partycli"
+	"concord/internal/cli/concord"
+	"concord/internal/cli/concordd"
 	"concord/linalg"
 )
 
@@ -20,10 +20,10 @@ func TestMain(m *testing.M) {
 	linalg.UseBest()
 	switch filepath.Base(os.Args[0]) {
 	case "concord":
-		cli.Main(partycli.Run)
+		cli.Main(concord.Run)
 	case "concordd":
 		cli.Main(func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-			return analystcli.Run(ctx, args, stdin, stdout, stderr)
+			return concordd.Run(ctx, args, stdin, stdout, stderr)
 		})
 	}
 	os.Exit(m.Run())

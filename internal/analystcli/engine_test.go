@@ -1,3 +1,0 @@
-package analystcli_test
-
-import _ "concord/linalg/linalgtest" // tests compute as programs do

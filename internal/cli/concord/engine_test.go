@@ -1,0 +1,3 @@
+package concord_test
+
+import _ "concord/linalg/linalgtest" // tests compute as programs do

@@ -1,0 +1,3 @@
+package lab_test
+
+import _ "concord/linalg/linalgtest" // tests compute as programs do

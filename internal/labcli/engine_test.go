@@ -1,3 +1,0 @@
-package labcli_test
-
-import _ "concord/linalg/linalgtest" // tests compute as programs do
