@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"concord/internal/powercut"
+	"concord/test/powercut"
 )
 
 // machine is where one role lives: a folder that programs of that role work in, on

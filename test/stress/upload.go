@@ -1,4 +1,4 @@
-package labcli
+package stress
 
 import (
 	"context"
@@ -7,16 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"concord/internal/chaos"
 	"concord/internal/cli"
+	"concord/test/upload"
 )
 
-// uploadFlags are the flags of concord-lab bench upload.
+// uploadFlags are the flags of concord-stress upload.
 type uploadFlags struct {
 	size     int64 // MiB
 	programs string
@@ -24,7 +22,7 @@ type uploadFlags struct {
 	json     bool
 }
 
-func benchUploadCommand(stdout, stderr io.Writer) *cobra.Command {
+func uploadCommand(stdout, stderr io.Writer) *cobra.Command {
 	var f uploadFlags
 	cmd := &cobra.Command{
 		Use:   "upload [--size MIB]",
@@ -66,38 +64,10 @@ path.`,
 	return cmd
 }
 
-// uploadRecord is what bench upload prints with --json.
-type uploadRecord struct {
-	Size           int64     `json:"size_bytes"`
-	ApproveSeconds float64   `json:"approve_seconds"`
-	SealSeconds    float64   `json:"seal_seconds"`
-	UploadSeconds  float64   `json:"upload_seconds"`
-	CheckSeconds   float64   `json:"check_seconds"`
-	SendSeconds    float64   `json:"send_seconds"`
-	CurlSeconds    float64   `json:"curl_seconds"`
-	Ratio          float64   `json:"ratio"`
-	RatioWithCheck float64   `json:"ratio_with_check"`
-	PeakRSS        uploadRSS `json:"peak_rss_bytes"`
-}
-
-type uploadRSS struct {
-	Approve int64 `json:"approve"`
-	Seal    int64 `json:"seal"`
-	Send    int64 `json:"send"`
-	Server  int64 `json:"server"`
-}
-
 func (f *uploadFlags) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	if f.programs == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return err
-		}
-		f.programs = filepath.Dir(self)
-	}
-	programs, err := chaos.In(f.programs)
+	programs, err := programsIn(f.programs)
 	if err != nil {
-		return cli.WithHint(err, "build all three (make build), or name their folder with --programs")
+		return err
 	}
 	if f.dir == "" {
 		if f.dir, err = os.MkdirTemp("", "concord-upload-"); err != nil {
@@ -105,9 +75,7 @@ func (f *uploadFlags) run(ctx context.Context, stdout, stderr io.Writer) (err er
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(f.dir)) }()
 	}
-	s := &uploadStudy{programs: programs, dir: f.dir, say: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }}
-	defer s.stopServer()
-	r, err := s.measure(ctx, f.size<<20)
+	r, err := upload.Run(ctx, upload.Options{Programs: programs, Size: f.size << 20, Dir: f.dir, Say: sayTo(stderr)})
 	if err != nil {
 		return err
 	}
@@ -126,63 +94,4 @@ ratio          %7.2f    with the check %.2f
 `, mb, r.ApproveSeconds, r.PeakRSS.Approve>>20, r.SealSeconds, r.PeakRSS.Seal>>20, r.UploadSeconds, mb/r.UploadSeconds,
 		r.CheckSeconds, r.SendSeconds, r.PeakRSS.Send>>20, r.PeakRSS.Server>>20, r.CurlSeconds, mb/r.CurlSeconds, r.Ratio, r.RatioWithCheck)
 	return err
-}
-
-// measure plays the study up to the receipt.
-func (s *uploadStudy) measure(ctx context.Context, size int64) (r uploadRecord, err error) {
-	s.say("setting up a study of two parties in %s", s.dir)
-	if err := s.setUp(ctx, size); err != nil {
-		return r, err
-	}
-	s.say("drawing a contribution of %d MiB", size>>20)
-	manifest, err := s.plant(size)
-	if err != nil {
-		return r, err
-	}
-	s.say("approving, sealing")
-	approve, err := s.concord(ctx, 0, "approve", manifest[:16])
-	if err != nil {
-		return r, err
-	}
-	// Without a server send seals and then gives up.
-	s.stopServer()
-	sealed := filepath.Join(s.party(0), "outbox", "contribution.bundle")
-	began := time.Now()
-	seal, err := s.concord(ctx, 0, "send")
-	if err == nil {
-		return r, errors.New("concord send found a server where none is")
-	}
-	info, err := os.Stat(sealed)
-	if err != nil {
-		return r, fmt.Errorf("concord send sealed nothing: %s", seal.text)
-	}
-	// The file is renamed into its place when it is whole; its last change is before.
-	r.SealSeconds = info.ModTime().Sub(began).Seconds()
-	if err := s.startServer(); err != nil {
-		return r, err
-	}
-	s.say("sending %d bytes with curl -T, with concord, with curl -T", info.Size())
-	before, err := s.curl(ctx, sealed)
-	if err != nil {
-		return r, err
-	}
-	send, err := s.concord(ctx, 0, "send")
-	if err != nil {
-		return r, err
-	}
-	r.PeakRSS.Server = s.serverRSS()
-	after, err := s.curl(ctx, sealed)
-	if err != nil {
-		return r, err
-	}
-	r.Size = info.Size()
-	r.ApproveSeconds, r.SendSeconds, r.CurlSeconds = approve.took.Seconds(), send.took.Seconds(), min(before, after).Seconds()
-	begun, arrived, stored, err := s.log.times()
-	if err != nil {
-		return r, err
-	}
-	r.UploadSeconds, r.CheckSeconds = arrived.Sub(begun).Seconds(), stored.Sub(arrived).Seconds()
-	r.Ratio, r.RatioWithCheck = r.CurlSeconds/r.UploadSeconds, r.CurlSeconds/(r.UploadSeconds+r.CheckSeconds)
-	r.PeakRSS.Approve, r.PeakRSS.Seal, r.PeakRSS.Send = approve.rss, seal.rss, send.rss
-	return r, nil
 }

@@ -1,4 +1,4 @@
-package labcli
+package stress
 
 import (
 	"encoding/json"
@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/internal/cli"
-	"concord/internal/load"
+	"concord/test/load"
 )
 
-func benchServerCommand(stdout io.Writer) *cobra.Command {
+func serverCommand(stdout io.Writer) *cobra.Command {
 	var opt load.Options
 	var size string
 	var asJSON bool

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"concord/internal/analystcli"
-	"concord/internal/chaos"
 	"concord/internal/cli"
 	"concord/internal/partycli"
+	"concord/test/chaos"
 )
 
 // TestMain lets the test be the two programs, in processes of their own.

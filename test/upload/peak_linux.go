@@ -1,4 +1,4 @@
-package labcli
+package upload
 
 import (
 	"fmt"

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"concord/internal/powercut"
+	"concord/test/powercut"
 )
 
 // folder is a machine's folder: on an ordinary disk, or the content of one that loses

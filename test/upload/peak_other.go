@@ -1,6 +1,6 @@
 //go:build !linux
 
-package labcli
+package upload
 
 // peak is not known here.
 type peak struct{}

@@ -18,8 +18,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/internal/cli"
-	"concord/internal/powercut"
 	"concord/study"
+	"concord/test/powercut"
 )
 
 // play is one study, played by processes: an analyst and three parties, each on a

@@ -16,7 +16,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"concord/internal/durable"
-	"concord/internal/powercut"
+	"concord/test/powercut"
 )
 
 // writers are programs that put values 0, 1, 2, ... into a folder, one after the

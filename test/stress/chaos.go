@@ -1,4 +1,4 @@
-package labcli
+package stress
 
 import (
 	"context"
@@ -7,17 +7,16 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"concord/internal/chaos"
 	"concord/internal/cli"
+	"concord/test/chaos"
 )
 
-// chaosOptions are the command's flags.
+// chaosOptions are the flags of concord-stress chaos.
 type chaosOptions struct {
 	kills, cuts, trainings, links, requests int
 
@@ -31,8 +30,9 @@ func chaosCommand(stdout, stderr io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chaos",
 		Short: "Play studies while programs are killed, disks lose power and lines break",
-		Long: `Plays small studies, of dc, nri, with large contributions and with pooled figures in turn, with the programs concord and concordd that
-lie beside this one, each command a process, all on loopback, and
+		Long: `Plays small studies, of dc, nri, with large contributions and with pooled figures in
+turn, with the programs concord and concordd that lie beside this one, each command a
+process, all on loopback, and
 
   --kills      kills processes with SIGKILL at random moments of a study
   --cuts       cuts the power of the disks that they write on, in the middle of some
@@ -50,7 +50,7 @@ and at the end, it checks what docs/guarantees.md promises, and stops at the fir
 study that breaks it; that study's folder is kept. The figures of the documentation
 are of
 
-  concord-lab chaos --kills 200 --cuts 200 --trainings 5 --links 6 --requests 10000`,
+  concord-stress chaos --kills 200 --cuts 200 --trainings 5 --links 6 --requests 10000`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return opt.run(cmd.Context(), stdout, stderr) },
 	}
@@ -60,7 +60,8 @@ are of
 	flags.IntVar(&opt.trainings, "trainings", 2, "kills while a study is aligned and trained, for each protocol")
 	flags.IntVar(&opt.links, "links", 1, "studies over a bad line")
 	flags.IntVar(&opt.requests, "requests", 1000, "malformed requests")
-	flags.StringVar(&opt.protocol, "protocol", "all", "dc, nri, large (dc with contributions of 5 MB, which go in parts), pool (dc with figures by masked sums) or all")
+	flags.StringVar(&opt.protocol, "protocol", "all",
+		"dc, nri, large (dc with contributions of 5 MB, which go in parts), pool (dc with figures by masked sums) or all")
 	flags.Uint64Var(&opt.seed, "seed", 1, "what is drawn; processes do not repeat themselves to the moment")
 	flags.StringVar(&opt.programs, "programs", "", "folder of concord and concordd (default: that of this program)")
 	flags.StringVar(&opt.dir, "out", "", "folder for the studies (default: a temporary one)")
@@ -74,7 +75,7 @@ func (o chaosOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	if min(o.kills, o.cuts, o.trainings, o.links, o.requests) < 0 {
 		return cli.Usagef("numbers of hits are at least 0")
 	}
-	opt := chaos.Options{Seed: o.seed, Dir: o.dir, Files: o.files, Say: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }}
+	opt := chaos.Options{Seed: o.seed, Dir: o.dir, Files: o.files, Say: sayTo(stderr)}
 	switch o.protocol {
 	case "dc", "nri", "large", "pool":
 		opt.Protocols = []string{o.protocol}
@@ -82,15 +83,8 @@ func (o chaosOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	default:
 		return cli.Usagef("--protocol is %q, must be dc, nri, large, pool or all", o.protocol)
 	}
-	if o.programs == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return err
-		}
-		o.programs = filepath.Dir(self)
-	}
-	if opt.Programs, err = chaos.In(o.programs); err != nil {
-		return cli.WithHint(err, "build all three (make build), or name their folder with --programs")
+	if opt.Programs, err = programsIn(o.programs); err != nil {
+		return err
 	}
 	if opt.Dir == "" {
 		if opt.Dir, err = os.MkdirTemp("", "concord-chaos-"); err != nil {
