@@ -34,7 +34,7 @@ test: deps ## All tests that need no data from outside the repository
 	$(GO) test -timeout 20m ./...
 	CONCORD_BLAS=go $(GO) test -count=1 -timeout 20m ./linalg ./manifold ./align ./basis ./learn
 	$(GO) test -tags noblas -timeout 20m ./linalg ./manifold ./align
-	cd test && $(GO) vet ./... && $(GO) test -timeout 20m ./...
+	cd test && $(GO) vet -tags long ./... && $(GO) test -timeout 20m ./...
 
 .PHONY: chaos
 chaos: build stress ## Kill, cut power, break lines and attack for a quarter of an hour (docs/results/chaos.md)
@@ -61,9 +61,9 @@ test-data: deps ## Checks on the data sets in the folder that CONCORD_DATA names
 	for e in E1 E5 E10 E11; do rm -rf .cache/$$e; bin/concord-lab reproduce $$e --quick --check --data "$(CONCORD_DATA)" --out .cache/$$e || exit 1; done
 
 .PHONY: test-long
-test-long: deps ## Everything three times with random cases, and each fuzz target for FUZZTIME
+test-long: deps ## Everything three times with random cases, with the long plays of test/, and each fuzz target for FUZZTIME
 	CONCORD_RANDOM_TESTS=1 $(GO) test -race -count=3 -timeout 60m ./...
-	cd test && CONCORD_RANDOM_TESTS=1 $(GO) test -race -count=3 -timeout 60m ./...
+	cd test && CONCORD_RANDOM_TESTS=1 $(GO) test -tags long -race -count=3 -timeout 60m ./...
 	$(MAKE) fuzz
 
 .PHONY: lint

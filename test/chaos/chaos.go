@@ -36,8 +36,6 @@ type Options struct {
 	Dir string
 	// Files lets parties change between the network and files as it comes.
 	Files bool
-	// Lies makes disks that acknowledge flushes and do nothing. The run must fail.
-	Lies bool
 	// Say gets a line for each play; nil for none.
 	Say func(format string, args ...any)
 }
@@ -103,7 +101,6 @@ func Cuts(ctx context.Context, opt Options) (*Report, error) {
 		rnd := rand.New(rand.NewPCG(r.rnd.Uint64(), 2))
 		var mu sync.Mutex
 		return trouble{
-			lies: opt.Lies,
 			cut: func(machine string) int {
 				mu.Lock()
 				defer mu.Unlock()

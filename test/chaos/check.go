@@ -17,6 +17,27 @@ import (
 	"concord/study"
 )
 
+// Broken is the verdict of a check: a folder contradicts what was acknowledged, or holds
+// what must not be there. A play that ends with another error has shown nothing of this.
+type Broken struct {
+	Who string // the party, or "analyst"
+	Err error
+}
+
+// Error says which promise does not hold.
+func (b *Broken) Error() string { return b.Err.Error() }
+
+// Unwrap is what was found.
+func (b *Broken) Unwrap() error { return b.Err }
+
+// verdict is of a check of somebody's folder, nil if all is well.
+func verdict(who string, found error) error {
+	if found == nil {
+		return nil
+	}
+	return &Broken{who, found}
+}
+
 // check looks at a party's folder: what was acknowledged is there, whole, and under
 // nri nothing from which the basis or the order of rows could be had again.
 func (q *holder) check(f folder) error {
@@ -28,7 +49,11 @@ func (q *holder) check(f folder) error {
 	if err := f.copyTo(filepath.Join(tmp, "all")); err != nil {
 		return err
 	}
-	dir := filepath.Join(tmp, "all", siteDir)
+	return verdict(q.name, q.kept(f, filepath.Join(tmp, "all", siteDir)))
+}
+
+// kept compares a party's folder f, of which a copy is in dir, with what was acknowledged.
+func (q *holder) kept(f folder, dir string) error {
 	if q.play.protocol == "nri" {
 		if err := q.nothingToRegenerate(f); err != nil {
 			return err
@@ -37,6 +62,7 @@ func (q *holder) check(f folder) error {
 	if !q.has("join") {
 		return nil
 	}
+	// What join has acknowledged, keys, contract and the analyst's statement, is read here.
 	s, err := site.Open(dir)
 	if err != nil {
 		return err
@@ -59,7 +85,6 @@ func (q *holder) check(f folder) error {
 		step string
 		keep func(*site.Site) error
 	}{
-		{"join", q.keptJoin},
 		{"roster confirm", q.keptConfirmation},
 		{"pool prepare", q.keptPool},
 		{"sync", q.keptSetup},
@@ -76,21 +101,6 @@ func (q *holder) check(f folder) error {
 		}
 	}
 	return nil
-}
-
-func (q *holder) keptJoin(s *site.Site) error {
-	id, err := s.Identity()
-	if err != nil {
-		return err
-	}
-	if id.Statement.Name != q.name {
-		return fmt.Errorf("the identity is of %q", id.Statement.Name)
-	}
-	if _, err := s.Analyst(); err != nil {
-		return err
-	}
-	_, _, err = s.Contract()
-	return err
 }
 
 func (q *holder) keptConfirmation(s *site.Site) error {
@@ -221,7 +231,11 @@ func (p *play) checkStore(f folder) error {
 	if err := f.copyTo(filepath.Join(tmp, "all")); err != nil {
 		return err
 	}
-	dir := filepath.Join(tmp, "all", analystDir)
+	return verdict(p.analyst.name, p.kept(filepath.Join(tmp, "all", analystDir)))
+}
+
+// kept compares a copy of the analyst's folder with what was acknowledged.
+func (p *play) kept(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, "config.json")); errors.Is(err, fs.ErrNotExist) && !p.analystDid("study create") {
 		if p.analystDid("init") {
 			return errors.New("init was acknowledged, and the folder is not set up")

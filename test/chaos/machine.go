@@ -26,6 +26,8 @@ type machine struct {
 	// crashed looks at the folder after a power cut, with all processes dead, before
 	// anything runs again.
 	crashed func(folder) error
+	// survival draws what a power cut leaves of what was not flushed.
+	survival func(*rand.Rand) powercut.Survival
 
 	mu      sync.Mutex // held while the power is off
 	live    map[*process]bool
@@ -45,7 +47,7 @@ type process struct {
 }
 
 func newMachine(name, dir string) *machine {
-	return &machine{name: name, dir: dir, live: map[*process]bool{}}
+	return &machine{name: name, dir: dir, survival: powercut.AnySurvival, live: map[*process]bool{}}
 }
 
 // start starts a program as soon as there is power.
@@ -167,7 +169,7 @@ func (m *machine) powerOff(rnd *rand.Rand, report func(Cut)) (err error) {
 		return err
 	}
 	m.unmount = func() error { return nil } // until it is mounted again
-	cut := Cut{Machine: m.name, Where: m.disk.Where(), Left: powercut.AnySurvival(rnd)}
+	cut := Cut{Machine: m.name, Where: m.disk.Where(), Left: m.survival(rnd)}
 	m.disk = m.disk.Survivors(cut.Left, rnd)
 	m.cuts++
 	report(cut)

@@ -70,11 +70,13 @@ type trouble struct {
 	cut func(machine string) int
 	// between is called once, when all parties have done their setup.
 	between func(context.Context, *play) error
+	// attacked makes a server that lets every request through and logs it.
+	attacked bool
 	// line lies between the parties and the server; nil for a good one.
 	line *line
 	// training is how often the server is killed while it aligns and trains.
 	training int
-	lies     bool // the disks acknowledge flushes and do nothing
+	lies     bool // the disks acknowledge flushes and keep nothing of them
 	// was is told what a cut hit.
 	was func(Cut)
 }
@@ -303,7 +305,7 @@ func (p *play) meet(ctx context.Context) error {
 func (p *play) serve(ctx context.Context) error {
 	for {
 		args := []string{"--dir", filepath.Join(p.analyst.dir, analystDir), "serve"}
-		if p.trouble.between != nil {
+		if p.trouble.attacked {
 			args = append(args, "--verbose")
 			if err := raiseLimits(filepath.Join(p.analyst.dir, analystDir, "config.json")); err != nil {
 				return err

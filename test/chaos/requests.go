@@ -57,7 +57,8 @@ func Requests(ctx context.Context, opt Options) (*Attack, error) {
 	dir := filepath.Join(opt.Dir, "requests")
 	begun := time.Now()
 	p, result, err := one(ctx, opt, opt.Protocols[0], dir, rand.New(rand.NewPCG(opt.Seed, 8)), trouble{
-		between: func(ctx context.Context, p *play) error { return p.attack(ctx, opt, a) },
+		between:  func(ctx context.Context, p *play) error { return p.attack(ctx, opt, a) },
+		attacked: true,
 	})
 	if err != nil {
 		return a, fmt.Errorf("the study with malformed requests, which is kept in %s: %w", dir, err)
