@@ -53,7 +53,11 @@ func TestLyingDisk(t *testing.T) {
 			p, err := played(t, "dc", trouble{
 				lies: c.lies,
 				cut:  func(string) int { return 0 }, // none by themselves
-				was:  func(c Cut) { mu.Lock(); off = append(off, c.Machine); mu.Unlock() },
+				was: func(c Cut) {
+					mu.Lock()
+					defer mu.Unlock()
+					off = append(off, c.Machine)
+				},
 				between: func(_ context.Context, p *play) error {
 					for _, m := range p.machines() {
 						m.survival = func(*rand.Rand) powercut.Survival { return powercut.Nothing }
@@ -156,28 +160,46 @@ func damages(site string) []damage {
 		{"the contract", site, removed(party + "contract.json"), "contract.json"},
 		{"the log", site, removed(party + "audit.jsonl"), "has no audit log"},
 		{"the end of the log", site, changed(party+"audit.jsonl", firstLine), "its audit log has no entry"},
-		{"the confirmation", site, removed(party + "confirmation.json"), "roster confirm was acknowledged: there is no confirmation"},
-		{"the receipt for the setup", site, removed(party + "receipts/setup.json"), "sync was acknowledged: there is no receipt for the setup bundle"},
-		{"the draft", site, changed(party+"contribution/leaves/manifest.json", withoutEnd), "prepare was acknowledged: another contribution lies there"},
+		{"the confirmation", site, removed(party + "confirmation.json"),
+			"roster confirm was acknowledged: there is no confirmation"},
+		{"the receipt for the setup", site, removed(party + "receipts/setup.json"),
+			"sync was acknowledged: there is no receipt for the setup bundle"},
+		{"the draft", site, changed(party+"contribution/leaves/manifest.json", withoutEnd),
+			"prepare was acknowledged: another contribution lies there"},
 		{"the report", site, removed(party + "contribution/stays/report.json"), "prepare was acknowledged"},
 		{"the approval", site, removed(party + "contribution/leaves/approval.json"), "approve was acknowledged"},
-		{"the log of approvals", site, changed(party+"approvals.log", empty), "approvals.log does not name the contribution"},
-		{"the receipt", site, removed(party + "receipts/contribution.json"), "send was acknowledged: there is no receipt"},
+		{"the log of approvals", site, changed(party+"approvals.log", empty),
+			"approvals.log does not name the contribution"},
+		{"the receipt", site, removed(party + "receipts/contribution.json"),
+			"send was acknowledged: there is no receipt"},
 		{"the ledger", site, removed(party + "ledger.jsonl"), "the ledger does not count it"},
 		{"a line of the ledger", site, changed(party+"ledger.jsonl", empty), "the ledger does not count it"},
 		{"the model", site, removed(party + "model.onnx"), "receive was acknowledged"},
 		{"the metrics", site, removed(party + "metrics.json"), "receive was acknowledged"},
 		{"an anchor seed after closing", site, made(party + "anchor.secret"), "anchor.secret is still there"},
-		{"another's share after closing", site, made(party + "inbox/setup-1.bundle"), "setup-1.bundle is still there"},
+		{"another's share after closing", site, made(party + "inbox/setup-1.bundle"),
+			"setup-1.bundle is still there"},
 
 		{"the study", "analyst", executed("DELETE FROM studies"), "the study that was created is gone"},
-		{"an invite", "analyst", executed("DELETE FROM invites WHERE rowid = (SELECT min(rowid) FROM invites)"), "3 invites were given, the store has 2"},
-		{"a member", "analyst", executed("DELETE FROM members WHERE rowid = (SELECT min(rowid) FROM members)"), "has joined, and the store does not know it"},
-		{"a confirmation", "analyst", executed("DELETE FROM confirmations WHERE rowid = (SELECT min(rowid) FROM confirmations)"), "has confirmed the roster, and the store does not know it"},
-		{"a contribution", "analyst", executed("DELETE FROM bundles WHERE rowid = (SELECT min(rowid) FROM bundles WHERE kind = 'contribution')"), "there is a receipt for"},
-		{"a contribution twice", "analyst", executed("INSERT INTO bundles SELECT study, epoch, sender, kind, round, x'01', manifest, file, size, receipt FROM bundles WHERE kind = 'contribution' LIMIT 1"), "4 bundles of kind contribution are stored for 3 parties"},
-		{"one of the results", "analyst", executed("DELETE FROM bundles WHERE rowid = (SELECT min(rowid) FROM bundles WHERE kind = 'result')"), "2 of 3 results are stored"},
-		{"all results", "analyst", executed("DELETE FROM bundles WHERE kind = 'result'"), "has received a result, and the store has none"},
+		{"an invite", "analyst", executed("DELETE FROM invites WHERE rowid = (SELECT min(rowid) FROM invites)"),
+			"3 invites were given, the store has 2"},
+		{"a member", "analyst", executed("DELETE FROM members WHERE rowid = (SELECT min(rowid) FROM members)"),
+			"has joined, and the store does not know it"},
+		{"a confirmation", "analyst", executed(
+			"DELETE FROM confirmations WHERE rowid = (SELECT min(rowid) FROM confirmations)"),
+			"has confirmed the roster, and the store does not know it"},
+		{"a contribution", "analyst", executed(
+			"DELETE FROM bundles WHERE rowid = (SELECT min(rowid) FROM bundles WHERE kind = 'contribution')"),
+			"there is a receipt for"},
+		{"a contribution twice", "analyst", executed(
+			"INSERT INTO bundles SELECT study, epoch, sender, kind, round, x'01', " +
+				"manifest, file, size, receipt FROM bundles WHERE kind = 'contribution' LIMIT 1"),
+			"4 bundles of kind contribution are stored for 3 parties"},
+		{"one of the results", "analyst", executed(
+			"DELETE FROM bundles WHERE rowid = (SELECT min(rowid) FROM bundles WHERE kind = 'result')"),
+			"2 of 3 results are stored"},
+		{"all results", "analyst", executed("DELETE FROM bundles WHERE kind = 'result'"),
+			"has received a result, and the store has none"},
 		{"the end of the log", "analyst", executed("DELETE FROM audit WHERE number > 3"), "and not the entry"},
 		{"the end of a bundle", "analyst", changed(analystDir+"/bundles/*", withoutEnd), "bytes, must have"},
 		{"a bit of a bundle", "analyst", changed(analystDir+"/bundles/*", lastFlipped), "a stored"},
@@ -234,8 +256,10 @@ func TestDamageIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range []damage{
-		{"a line of the ledger more", q.name, changed(siteDir+"/ledger.jsonl", twice), "the ledger counts the contribution 2 times"},
-		{"another party's model", q.name, changed(siteDir+"/model.onnx", func([]byte) []byte { return other }), "the scores of its model differ"},
+		{"a line of the ledger more", q.name, changed(siteDir+"/ledger.jsonl", twice),
+			"the ledger counts the contribution 2 times"},
+		{"another party's model", q.name, changed(siteDir+"/model.onnx", func([]byte) []byte { return other }),
+			"the scores of its model differ"},
 		{"a result cut off", "analyst", changed(analystDir+"/bundles/*", withoutEnd), "bytes, must have"},
 	} {
 		t.Run(d.what, func(t *testing.T) {

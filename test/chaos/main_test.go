@@ -65,7 +65,7 @@ func all(t *testing.T, r *Report, n int) {
 		t.Errorf("there were %d hits, must be %d", r.Hits, n)
 	}
 	if r.Of < 3 || r.Results != r.Of || r.Models != r.Of {
-		t.Errorf("%d results and %d models of %d are what the contributions give; a study has 3 or 4", r.Results, r.Models, r.Of)
+		t.Errorf("%d results and %d models of %d are what the contributions give, 3 or 4 a study", r.Results, r.Models, r.Of)
 	}
 	t.Logf("%+v", *r)
 }

@@ -53,8 +53,11 @@ func TestCable(t *testing.T) {
 	outside := func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", ns.address)
 	}
-	if !reaches(parties) {
-		t.Error("the parties do not reach the server")
+	// A cable that was just laid may lose the first packets, and this machine be busy.
+	for begun := time.Now(); !reaches(parties); {
+		if time.Since(begun) > time.Minute {
+			t.Fatal("the parties do not reach the server")
+		}
 	}
 	if reaches(outside) {
 		t.Error("the server is reached from outside of the namespaces")
