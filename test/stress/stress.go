@@ -14,6 +14,7 @@ import (
 
 	"concord/internal/cli"
 	"concord/test/chaos"
+	"concord/wire"
 )
 
 // Run runs concord-stress with the given arguments and returns its exit status.
@@ -44,7 +45,7 @@ func programsIn(dir string) (chaos.Programs, error) {
 	}
 	programs, err := chaos.In(dir)
 	if err != nil {
-		return programs, cli.WithHint(err, "build them (make build stress), or name their folder with --programs")
+		return programs, wire.WithHint(err, "build them (make build stress), or name their folder with --programs")
 	}
 	return programs, nil
 }
