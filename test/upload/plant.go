@@ -12,9 +12,10 @@ import (
 	"os"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/npy"
 	"concord/internal/site"
-	"concord/study"
+	"concord/wire"
 )
 
 // plant puts rows at random in the place of those that were prepared, as prepare would
@@ -71,17 +72,17 @@ func (s *play) plant(size int64) (string, error) {
 }
 
 // vouch signs that report and source belong to the manifest (docs/formats.md).
-func vouch(at *site.Site, id *study.Identity, m *bundle.Manifest) error {
+func vouch(at *site.Site, id *identity.Identity, m *bundle.Manifest) error {
 	path := at.Stays(bundle.KindContribution, "prepared.json")
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	var word struct {
-		Manifest  study.Hash `json:"manifest"`
-		Report    study.Hash `json:"report"`
-		Source    study.Hash `json:"source"`
-		Signature []byte     `json:"signature,omitempty"`
+		Manifest  wire.Hash `json:"manifest"`
+		Report    wire.Hash `json:"report"`
+		Source    wire.Hash `json:"source"`
+		Signature []byte    `json:"signature,omitempty"`
 	}
 	if err := json.Unmarshal(b, &word); err != nil {
 		return err
@@ -90,7 +91,7 @@ func vouch(at *site.Site, id *study.Identity, m *bundle.Manifest) error {
 	if b, err = json.Marshal(word); err != nil {
 		return err
 	}
-	word.Signature = study.Sign(id.SigningKey(), "prepared", b)
+	word.Signature = wire.Sign(id.SigningKey(), "prepared", b)
 	if b, err = json.Marshal(word); err != nil {
 		return err
 	}
