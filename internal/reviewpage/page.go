@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"concord/bundle"
+	"concord/internal/chart"
 	"concord/internal/sitepage"
 	"concord/party"
 	"concord/study"
@@ -53,15 +54,13 @@ type Page struct {
 	Receipt *study.Receipt
 }
 
-const mark = sitepage.Mark("review")
-
-// Marked reports whether r begins as a page of this package does.
-func Marked(r io.Reader) (bool, error) { return mark.On(r) }
-
 //go:embed page.tmpl.html
 var source string
 
-var tmpl = template.Must(template.New("page").Funcs(sitepage.Funcs()).Funcs(template.FuncMap{"groups": groups}).Parse(source))
+var page = sitepage.New(sitepage.Page{Mark: "review", Images: true}, source, template.FuncMap{"groups": groups, "bar": chart.Bar})
+
+// Marked reports whether r begins as a page of this package does.
+func Marked(r io.Reader) (bool, error) { return page.Marked(r) }
 
 // HTML writes the page as UTF-8. It fails, having written nothing, if the parts
 // contradict each other: an approval or receipt of another manifest, another sender
@@ -70,7 +69,11 @@ func (p Page) HTML(w io.Writer) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	return sitepage.Write(w, mark, tmpl, p.view())
+	v, err := p.view()
+	if err != nil {
+		return err
+	}
+	return page.Write(w, v)
 }
 
 func (p Page) check() error {

@@ -176,7 +176,7 @@ func TestPage(t *testing.T) {
 	has(t, page,
 		`<span class="first">`+hash[8:12]+`</span><wbr/><span>`+hash[12:16]+`</span>`,
 		// Bars: what comes back of stay_days, of visits, and its correlation.
-		`class="part" width="75.0"`, `class="part" width="0.0"`, `class="part" width="97.3"`)
+		`d="M0 0h75v8H0z"`, `d="M0 0h0v8H0z"`, `d="M0 0h97.3v8H0z"`)
 	if n := strings.Count(page, `<strong class="warning">! Warning</strong>`); n != 3 { // two and the lead
 		t.Errorf("%d warnings are marked, want 3", n)
 	}
@@ -391,7 +391,8 @@ func TestAccessible(t *testing.T) {
 	if count["h1"] != 1 || count["main"] != 1 || count["table"] != 6 || count["caption"] != count["table"] {
 		t.Errorf("elements: %v", count)
 	}
-	has(t, policy, "default-src 'none'", "style-src 'unsafe-inline'")
+	has(t, policy, "default-src 'none'", "style-src 'sha256-")
+	hasNot(t, policy, "unsafe")
 	if strings.Contains(page, "://") {
 		t.Error("the page has an address")
 	}

@@ -3,7 +3,6 @@ package reviewpage
 import (
 	"fmt"
 	"html/template"
-	"math"
 	"slices"
 	"strings"
 
@@ -19,7 +18,6 @@ const mostFeatures = 20
 // view is what the template shows beside the page itself.
 type view struct {
 	Page
-	Style      template.CSS
 	Hash       study.Hash
 	Command    string // that approves
 	Recipients []recipient
@@ -32,6 +30,7 @@ type view struct {
 	More       int       // features that Best leaves out
 	Following  []feature // that follow a direction
 	Meaning    []string
+	Figure     template.HTML // of the pictures
 }
 
 // recipient is somebody to whom the contribution goes.
@@ -53,7 +52,7 @@ type label struct {
 	Level string
 	Rows  int
 	Share string
-	Bar   string
+	Bar   float64
 }
 
 // floorRow is a figure beside its floor.
@@ -72,15 +71,15 @@ type against struct {
 	Findings []party.Finding
 }
 
-// feature is a line of a table of features, with the length of its bar in hundredths.
+// feature is a line of a table of features, with the share that its bar shows.
 type feature struct {
 	Name, Figure string
 	Near, Chance string
-	Bar          string
+	Bar          float64
 }
 
-func (p Page) view() view {
-	v := view{Page: p, Style: template.CSS(sitepage.Style()), Hash: p.Manifest.Hash(), Meaning: Meaning(p.Contract), FloorRows: p.floorRows()}
+func (p Page) view() (view, error) {
+	v := view{Page: p, Hash: p.Manifest.Hash(), Meaning: Meaning(p.Contract), FloorRows: p.floorRows()}
 	v.Command = "concord approve " + v.Hash.Short()
 	if len(p.Site.ApproverKey) > 0 {
 		v.Command += " --key FILE"
@@ -101,7 +100,7 @@ func (p Page) view() view {
 	}
 	for k, n := range p.Report.Classes {
 		share := float64(n) / float64(max(1, p.Report.Rows))
-		v.Labels = append(v.Labels, label{p.Contract.Label.Levels[k], n, percent(share), bar(share)})
+		v.Labels = append(v.Labels, label{p.Contract.Label.Levels[k], n, percent(share), share})
 	}
 	for _, f := range p.Report.Findings {
 		i := slices.IndexFunc(v.Against, func(a against) bool { return a.Who == f.Against })
@@ -117,13 +116,18 @@ func (p Page) view() view {
 	best := p.Report.Reconstructed[:min(mostFeatures, len(p.Report.Reconstructed))]
 	v.More = len(p.Report.Reconstructed) - len(best)
 	for _, f := range best {
-		v.Best = append(v.Best, feature{Name: f.Feature, Figure: number(f.Ratio), Bar: bar(1 - f.Ratio)})
+		v.Best = append(v.Best, feature{Name: f.Feature, Figure: number(f.Ratio), Bar: 1 - f.Ratio})
 	}
 	for _, e := range p.Report.Exposed {
 		v.Following = append(v.Following, feature{Name: e.Feature, Figure: number(e.Correlation), Near: percent(e.Near), Chance: percent(e.Chance),
-			Bar: bar(e.Correlation)})
+			Bar: e.Correlation})
 	}
-	return v
+	if len(p.Pictures) == 0 {
+		return v, nil
+	}
+	var err error
+	v.Figure, err = drawn(p.Pictures)
+	return v, err
 }
 
 // Phase is how far the contribution is: "prepared", "approved", "sealed" or "sent".
@@ -236,12 +240,3 @@ func shape(lengths []int) string {
 func number(x float64) string { return fmt.Sprintf("%.3f", x) }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
-
-// bar is the length of a bar of a hundred for a share; shares beyond 0 and 1, and what
-// is no number, end there.
-func bar(share float64) string {
-	if math.IsNaN(share) {
-		share = 0
-	}
-	return fmt.Sprintf("%.1f", 100*min(1, max(0, share)))
-}

@@ -242,7 +242,7 @@ func TestSameSeedSameFiles(t *testing.T) {
 		r := run(t, faces.Options{Seed: seed, Dims: []int{3, 10}})
 		r.Command = "concord-lab faces"
 		var b bytes.Buffer
-		for _, err := range []error{r.JSON(&b), r.Markdown(&b), r.HTML(&b), r.Figure().PNG(&b)} {
+		for _, err := range []error{r.JSON(&b), r.Markdown(&b), r.HTML(&b)} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -277,7 +277,7 @@ func TestPageSaysWhatTheNoiseIsNot(t *testing.T) {
 			t.Errorf("the HTML lacks %q", want)
 		}
 	}
-	if !strings.Contains(md.String(), "](faces.png)") || !strings.Contains(html.String(), "<svg") {
+	if !strings.Contains(md.String(), "](faces.svg)") || !strings.Contains(html.String(), "<svg") {
 		t.Error("the figure is missing")
 	}
 	for _, row := range r.Rows {

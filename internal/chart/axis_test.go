@@ -1,10 +1,7 @@
-package plots
+package chart
 
 import (
-	"image"
-	"image/color"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,21 +55,14 @@ func TestAxisHoldsItsValues(t *testing.T) {
 
 // reads is the number that a label says.
 func reads(t *rapid.T, k tick) float64 {
-	plain := func(s string) float64 {
-		v, err := strconv.ParseFloat(strings.Replace(s, "−", "-", 1), 64)
-		if err != nil {
-			t.Fatalf("label %q is no number", s)
-		}
-		return v
-	}
 	if k.sup == "" {
-		return plain(k.text)
+		return parse(t, k.text)
 	}
 	factor := 1.0
 	if m, ok := strings.CutSuffix(k.text, "×10"); ok {
-		factor = plain(m)
+		factor = parse(t, m)
 	}
-	return factor * math.Pow(10, plain(k.sup))
+	return factor * math.Pow(10, parse(t, k.sup))
 }
 
 func TestAxisOfScoresEndsAtOne(t *testing.T) {
@@ -92,81 +82,22 @@ func TestWrapLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(strings.Fields(rapid.StringMatching(`[a-zA-Z0-9 .,äß–]{0,80}`).Draw(t, "text")), " ")
 		width := rapid.Float64Range(20, 300).Draw(t, "width")
-		lines := wrap(text, 12, false, width)
+		lines := wrap(text, 12, width)
 		if got := strings.ReplaceAll(strings.Join(lines, ""), " ", ""); got != strings.ReplaceAll(text, " ", "") {
 			t.Fatalf("%q became %q", text, lines)
 		}
-		if w := widest(lines, 12, false); w > width {
+		if w := widest(lines, 12); w > width {
 			t.Fatalf("a line is %v wide, want at most %v", w, width)
 		}
 	})
 }
 
-func TestThinKeepsExtremes(t *testing.T) {
-	var pts []point
-	for i := range 10000 {
-		pts = append(pts, point{float64(i) * plotWidth / 10000, 100 + 50*math.Sin(float64(i)) + float64(i%977)})
-	}
-	got := thin(pts)
-	if len(got) > 4*(plotWidth+1) {
-		t.Errorf("%d points are left", len(got))
-	}
-	y := func(p, q point) int { return int(math.Copysign(1, p.y-q.y)) }
-	if slices.MaxFunc(got, y) != slices.MaxFunc(pts, y) || slices.MinFunc(got, y) != slices.MinFunc(pts, y) {
-		t.Error("an extreme is lost")
-	}
-	if got[0] != pts[0] || got[len(got)-1] != pts[len(pts)-1] {
-		t.Error("an end is lost")
-	}
-	if !slices.IsSortedFunc(got, func(p, q point) int { return int(math.Copysign(1, p.x-q.x)) }) {
-		t.Error("points changed places")
-	}
-	if short := pts[:100]; len(thin(short)) != 100 {
-		t.Error("a short curve was thinned")
-	}
-}
-
-func TestFewerColours(t *testing.T) {
-	// 32 × 32 greens and reds, more than 256, on a white ground.
-	img := image.NewRGBA(image.Rect(0, 0, 64, 64))
-	for y := range 64 {
-		for x := range 64 {
-			c := color.RGBA{255, 255, 255, 255}
-			if x < 32 && y < 32 {
-				c = color.RGBA{uint8(x * 8), uint8(y * 8), 0, 255}
-			}
-			img.SetRGBA(x, y, c)
-		}
-	}
-	out, ok := fewer(img).(*image.Paletted)
-	if !ok {
-		t.Fatal("no palette was found")
-	}
-	for y := range 64 {
-		for x := range 64 {
-			p, q := img.RGBAAt(x, y), color.RGBAModel.Convert(out.At(x, y)).(color.RGBA)
-			if d := max(apart(p.R, q.R), apart(p.G, q.G), apart(p.B, q.B)); d > 26 || x >= 32 && d > 0 {
-				t.Fatalf("pixel %d, %d: %v became %v", x, y, p, q)
-			}
-		}
-	}
-	// Colours from all corners of the cube, in steps of 36, are 512 that
-	// nothing within 26 can stand for: the image stays.
-	wide := image.NewRGBA(image.Rect(0, 0, 512, 1))
-	for i := range 512 {
-		wide.SetRGBA(i, 0, color.RGBA{uint8(i % 8 * 36), uint8(i / 8 % 8 * 36), uint8(i / 64 * 36), 255})
-	}
-	if _, ok := fewer(wide).(*image.RGBA); !ok {
-		t.Error("512 colours far apart became 256")
-	}
-}
-
 func TestPaletteIsTold(t *testing.T) {
-	seen := map[ink]bool{}
+	seen := map[look]bool{}
 	for i := range palette {
-		seen[colourOf(i)] = true
+		seen[lookOf(i)] = true
 	}
-	if len(seen) != len(palette) || colourOf(-1) != palette[len(palette)-1] || colourOf(len(palette)) != palette[0] {
+	if len(seen) != len(palette) || lookOf(-1) != palette[len(palette)-1] || lookOf(len(palette)) != palette[0] {
 		t.Error("an index has no colour of its own")
 	}
 	if len(forms) != len(palette)-1 {
@@ -174,16 +105,20 @@ func TestPaletteIsTold(t *testing.T) {
 	}
 	// WCAG 2.2, 1.4.11: 3 to 1 for what has to be seen.
 	for i, c := range palette[:len(palette)-3] {
-		if r := 1.05 / (luminance(c) + 0.05); r < 3 {
+		if r := 1.05 / (luminance(t, c.line) + 0.05); r < 3 {
 			t.Errorf("colour %d has contrast %.2f", i, r)
 		}
 	}
 }
 
 // luminance is WCAG's relative luminance.
-func luminance(c ink) float64 {
+func luminance(t *testing.T, c string) float64 {
+	rgb, err := strconv.ParseUint(strings.TrimPrefix(c, "#"), 16, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
 	part := func(shift uint) float64 {
-		v := float64(c>>shift&0xff) / 255
+		v := float64(rgb>>shift&0xff) / 255
 		if v <= 0.04045 {
 			return v / 12.92
 		}
