@@ -25,7 +25,7 @@ type Images struct {
 }
 
 const (
-	cellSide  = 64.0 // about, of an image's longer side
+	cellSide  = 112.0 // at most, of an image's longer side
 	cellGap   = 6.0
 	rowText   = 140.0 // widest line of a row's caption
 	greyLevel = 63.0  // steps of grey; more cannot be told apart and double the file
@@ -61,16 +61,17 @@ func (c Images) layout() (*canvas, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	// A pixel is a whole number of half units; larger images are as large as they are.
-	scale := max(math.Floor(2*cellSide/float64(max(c.Width, c.Height))), 1) / 2
-	w, h := scale*float64(c.Width), scale*float64(c.Height)
 	x0, lines := edge, 0
 	for _, name := range c.Rows {
 		if most := widest(wrap(name, nameSize, rowText), nameSize); most > 0 {
 			x0 = max(x0, edge+math.Ceil(most)+10)
 		}
 	}
-	pitch := max(w, cellSide*0.75) + cellGap
+	// A pixel is a whole number of half units; larger images are as large as they are.
+	side := max(min(cellSide, (figureWidth-edge-x0)/float64(len(c.Columns))-cellGap), cellSide/2)
+	scale := max(math.Floor(2*side/float64(max(c.Width, c.Height))), 1) / 2
+	w, h := scale*float64(c.Width), scale*float64(c.Height)
+	pitch := max(w, cellSide/2) + cellGap
 	for _, name := range c.Columns {
 		lines = max(lines, len(wrap(name, textSize, pitch-cellGap)))
 	}
