@@ -187,8 +187,9 @@ func (c *canvas) vertical(a axis, x1, x2 float64, name string) {
 	for _, t := range a.ticks {
 		c.text(x1-7, a.pos(t.value)+textSize*below, t.text, style{anchor: "end", ink: muted}, t.sup)
 	}
+	how := style{size: nameSize, anchor: "middle", turned: true}
 	for i, l := range wrap(name, nameSize, math.Abs(a.to-a.from)) {
-		c.text(edge+nameSize*(0.8+leading*float64(i)), (a.from+a.to)/2, l, style{size: nameSize, anchor: "middle", turned: true})
+		c.text(edge+nameSize*(0.8+leading*float64(i)), (a.from+a.to)/2, l, how)
 	}
 }
 
@@ -242,6 +243,8 @@ func (c *canvas) horizontal(a axis, y float64, name string) float64 {
 			free = x + half + 4
 		}
 	}
-	y += 6 + textSize + 4 + nameSize*leading
-	return c.lines((a.from+a.to)/2, y, name, style{size: nameSize, anchor: "middle"}, a.to-a.from) - nameSize*leading + edge
+	const line = nameSize * leading
+	y += 6 + textSize + 4 + line
+	y = c.lines((a.from+a.to)/2, y, name, style{size: nameSize, anchor: "middle"}, a.to-a.from)
+	return y - line + edge
 }

@@ -66,7 +66,8 @@ func (c Boxes) layout() (*canvas, error) {
 		}
 		said += "; "
 	}
-	s.desc = fmt.Sprintf("Box chart of %s. %sWhiskers reach the furthest values within 1.5 interquartile ranges.", orWord(c.XLabel, "values"), said)
+	s.desc = fmt.Sprintf("Box chart of %s. %sWhiskers reach the furthest values within 1.5 interquartile ranges.",
+		orWord(c.XLabel, "values"), said)
 	x := newAxis(xs, false, 7, true)
 	x.from, x.to = edge+6+names+14, s.w-edge-6
 	top := c.legend(s, s.heading())
@@ -170,7 +171,9 @@ func (c Boxes) legend(s *canvas, y float64) float64 {
 		})
 	}
 	if few {
-		x = s.entry(x, y, 5, "single values", func(x, y float64) { s.put(`<path fill="%v" d="%v"/>`, axisC, disc(x, y, 1.7)) })
+		x = s.entry(x, y, 5, "single values", func(x, y float64) {
+			s.put(`<path fill="%v" d="%v"/>`, axisC, disc(x, y, 1.7))
+		})
 	}
 	if box || few {
 		x = s.entry(x, y, 6, "mean", s.mean)
@@ -221,5 +224,6 @@ func (n numbers) say(b Box, group string) string {
 	short := func(v float64) string {
 		return strings.Replace(strconv.FormatFloat(v, 'g', 4, 64), "-", "−", 1)
 	}
-	return fmt.Sprintf("%s: median %s, mean %s, %d values", strings.Trim(group+", "+b.Name, ", "), short(n.median), short(n.mean), len(b.Values))
+	return fmt.Sprintf("%s: median %s, mean %s, %d values",
+		strings.Trim(group+", "+b.Name, ", "), short(n.median), short(n.mean), len(b.Values))
 }

@@ -46,8 +46,9 @@ func Bar(share float64) template.HTML {
 	if math.IsNaN(share) {
 		share = 0
 	}
-	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" focusable="false">`+
-		`<path fill="%s" fill-opacity=".2" d="M0 0h100v8H0z"/><path fill="%[1]s" d="M0 0h%sv8H0z"/></svg>`, palette[0].line, num(100*min(1, max(0, share)))))
+	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">`+
+		`<path fill="%s" fill-opacity=".2" d="M0 0h100v8H0z"/><path fill="%[1]s" d="M0 0h%sv8H0z"/></svg>`,
+		palette[0].line, num(100*min(1, max(0, share)))))
 }
 
 // look is how a method is drawn. Tint is its colour at three tenths on white.

@@ -117,7 +117,8 @@ func (c Dots) draw(s *canvas, r DotRow, x axis, y float64) {
 }
 
 func (s *canvas) ring(x, y float64, note string) {
-	s.put(`<path fill="#fff" stroke="%v" stroke-width="2.5" d="%v"><title>%v</title></path>`, palette[1].line, disc(x, y, dotRadius), note)
+	s.put(`<path fill="#fff" stroke="%v" stroke-width="2.5" d="%v"><title>%v</title></path>`,
+		palette[1].line, disc(x, y, dotRadius), note)
 }
 
 func (s *canvas) full(x, y, r float64, note string) {
@@ -148,7 +149,8 @@ func (c Square) layout() (*canvas, error) {
 	var total float64
 	for i, p := range c.Points {
 		if !(p.X >= 0 && p.X <= 1 && p.Y >= 0 && p.Y <= 1 && p.Weight > 0 && finite(p.Weight)) {
-			return nil, fmt.Errorf("point %d of %q is at %g, %g with weight %g; 0 to 1 and a positive weight are needed", i+1, c.Title, p.X, p.Y, p.Weight)
+			return nil, fmt.Errorf("point %d of %q is at %g, %g with weight %g; 0 to 1 and a positive weight are needed",
+				i+1, c.Title, p.X, p.Y, p.Weight)
 		}
 		total += p.Weight
 	}
@@ -169,7 +171,8 @@ func (c Square) layout() (*canvas, error) {
 	s.put(`<path fill="none" stroke="%v" stroke-width="2" d="%v"/>`, axisC, polyline(d...))
 	for _, p := range c.Points {
 		r := max(leastDot, mostDot*math.Sqrt(p.Weight/total))
-		s.put(`<path fill="%v" stroke="#fff" d="%v"><title>%v</title></path>`, palette[0].line, disc(x.pos(p.X), y.pos(p.Y), r), p.Note)
+		s.put(`<path fill="%v" stroke="#fff" d="%v"><title>%v</title></path>`,
+			palette[0].line, disc(x.pos(p.X), y.pos(p.Y), r), p.Note)
 	}
 	return s, nil
 }

@@ -37,7 +37,8 @@ func (c Images) check() error {
 		return fmt.Errorf("images of %q are %d × %d; 1 to %d either way are needed", c.Title, c.Width, c.Height, mostPixel)
 	}
 	if len(c.Rows) == 0 || len(c.Columns) == 0 || len(c.Cells) != len(c.Rows) {
-		return fmt.Errorf("%q has captions for %d rows and %d columns, and cells for %d rows", c.Title, len(c.Rows), len(c.Columns), len(c.Cells))
+		return fmt.Errorf("%q has captions for %d rows and %d columns, and cells for %d rows",
+			c.Title, len(c.Rows), len(c.Columns), len(c.Cells))
 	}
 	for r, row := range c.Cells {
 		if len(row) != len(c.Columns) {
@@ -45,7 +46,8 @@ func (c Images) check() error {
 		}
 		for k, cell := range row {
 			if cell != nil && len(cell) != c.Width*c.Height {
-				return fmt.Errorf("row %q, column %q: %d pixels; %d × %d are needed", c.Rows[r], c.Columns[k], len(cell), c.Width, c.Height)
+				return fmt.Errorf("row %q, column %q: %d pixels; %d × %d are needed",
+					c.Rows[r], c.Columns[k], len(cell), c.Width, c.Height)
 			}
 			for i, v := range cell {
 				if !finite(v) {
@@ -84,7 +86,8 @@ func (c Images) layout() (*canvas, error) {
 	y = math.Ceil(y + textSize*leading*float64(lines-1) + 6)
 	for r, row := range c.Cells {
 		side := wrap(c.Rows[r], nameSize, rowText)
-		s.lines(x0-10, y+h/2+nameSize*(below-leading*float64(len(side)-1)/2), c.Rows[r], style{size: nameSize, anchor: "end"}, rowText)
+		mid := y + h/2 + nameSize*(below-leading*float64(len(side)-1)/2)
+		s.lines(x0-10, mid, c.Rows[r], style{size: nameSize, anchor: "end"}, rowText)
 		for k, cell := range row {
 			x := x0 + pitch*float64(k)
 			if cell == nil {
@@ -95,7 +98,8 @@ func (c Images) layout() (*canvas, error) {
 			if err != nil {
 				return nil, err
 			}
-			s.put(`<image image-rendering="pixelated" preserveAspectRatio="none" x="%v" y="%v" width="%v" height="%v" href="data:image/png;base64,%v"/>`, x, y, w, h, raw(data))
+			s.put(`<image image-rendering="pixelated" preserveAspectRatio="none" x="%v" y="%v" width="%v" height="%v" `+
+				`href="data:image/png;base64,%v"/>`, x, y, w, h, raw(data))
 		}
 		y += math.Ceil(max(h, nameSize*leading*float64(len(side)))) + cellGap
 	}

@@ -101,7 +101,8 @@ func (c Lines) check() (xs, ys span, err error) {
 func (c Lines) see(s Series, xs, ys *span) error {
 	n := len(s.Y)
 	if len(s.X) != n || len(s.Low) != len(s.High) || len(s.Low) != 0 && len(s.Low) != n {
-		return fmt.Errorf("%d values of X, %d of Y, %d of Low and %d of High; as many of each are needed", len(s.X), n, len(s.Low), len(s.High))
+		return fmt.Errorf("%d values of X, %d of Y, %d of Low and %d of High; as many of each are needed",
+			len(s.X), n, len(s.Low), len(s.High))
 	}
 	for i, y := range s.Y {
 		switch {
@@ -245,7 +246,10 @@ var forms = [...][]float64{
 	{0, -1.3, 1.2, .85, -1.2, .85},               // triangle
 	{0, -1.3, 1.3, 0, 0, 1.3, -1.3, 0},           // diamond
 	{0, 1.3, 1.2, -.85, -1.2, -.85},              // triangle, down
-	{-.4, -1.2, .4, -1.2, .4, -.4, 1.2, -.4, 1.2, .4, .4, .4, .4, 1.2, -.4, 1.2, -.4, .4, -1.2, .4, -1.2, -.4, -.4, -.4}, // cross
+	{ // cross
+		-.4, -1.2, .4, -1.2, .4, -.4, 1.2, -.4, 1.2, .4, .4, .4,
+		.4, 1.2, -.4, 1.2, -.4, .4, -1.2, .4, -1.2, -.4, -.4, -.4,
+	},
 	{-1.3, 0, .85, -1.2, .85, 1.2},  // triangle, left
 	{1.3, 0, -.85, -1.2, -.85, 1.2}, // triangle, right
 }
@@ -259,5 +263,6 @@ func (c Lines) describe() string {
 		}
 		names = append(names, name)
 	}
-	return fmt.Sprintf("Line chart of %s against %s: %s.", orWord(c.YLabel, "values"), orWord(c.XLabel, "values"), strings.Join(names, ", "))
+	return fmt.Sprintf("Line chart of %s against %s: %s.",
+		orWord(c.YLabel, "values"), orWord(c.XLabel, "values"), strings.Join(names, ", "))
 }

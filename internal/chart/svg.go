@@ -50,9 +50,9 @@ type raw string
 // svg is the whole figure.
 func (c *canvas) svg() template.HTML {
 	var out canvas
-	out.put(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %v %v" width="%[1]v" height="%[2]v" role="img" aria-label="%[3]v" `+
-		`font-family="Liberation Sans,Arimo,Helvetica,Arial,sans-serif" font-size="%[4]v" fill="%[5]v" stroke-linejoin="round">`,
-		c.w, c.h, c.title, textSize, black)
+	out.put(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %v %v" width="%[1]v" height="%[2]v" role="img" `+
+		`aria-label="%[3]v" font-family="Liberation Sans,Arimo,Helvetica,Arial,sans-serif" font-size="%[4]v" `+
+		`fill="%[5]v" stroke-linejoin="round">`, c.w, c.h, c.title, textSize, black)
 	out.put(`<title>%v</title>`, c.title)
 	out.put(`<desc>%v</desc>`, c.desc)
 	out.put(`<path fill="#fff" d="M0 0h%vv%vH0z"/>`, c.w, c.h)
@@ -94,7 +94,8 @@ func (c *canvas) text(x, y float64, s string, how style, exponent ...string) {
 		attr += raw(fmt.Sprintf(` transform="rotate(-90 %s %s)"`, num(x), num(y)))
 	}
 	if len(exponent) > 0 && exponent[0] != "" {
-		c.put(`<text%v x="%v" y="%v">%v<tspan font-size="%v" dy="-4">%v</tspan></text>`, attr, x, y, s, 0.75*size, exponent[0])
+		c.put(`<text%v x="%v" y="%v">%v<tspan font-size="%v" dy="-4">%v</tspan></text>`,
+			attr, x, y, s, 0.75*size, exponent[0])
 		return
 	}
 	if w := width(s, size); w >= 45 && !how.bold {
@@ -136,7 +137,8 @@ func (c *canvas) heading() float64 {
 
 // dashed is a rule that others are compared with.
 func (c *canvas) dashed(x1, y1, x2, y2 float64) {
-	c.put(`<path fill="none" stroke="%v" stroke-width="1.5" stroke-dasharray="5 4" d="%v"/>`, black, polyline(x1, y1, x2, y2))
+	c.put(`<path fill="none" stroke="%v" stroke-width="1.5" stroke-dasharray="5 4" d="%v"/>`,
+		black, polyline(x1, y1, x2, y2))
 }
 
 // entry writes a mark of this room and what it means at x, and returns the x of the next.

@@ -39,8 +39,8 @@ func (h HeldOut) check() error {
 	}
 	for i, b := range h.Calibration {
 		if b.Rows < 1 || !(b.Predicted >= 0 && b.Predicted <= 1 && b.Observed >= 0 && b.Observed <= 1) {
-			return fmt.Errorf("bin %d of the calibration curve has %d rows, predicted %g, observed %g, want at least 1 and shares from 0 to 1",
-				i+1, b.Rows, b.Predicted, b.Observed)
+			return fmt.Errorf("bin %d of the calibration curve has %d rows, predicted %g, observed %g, "+
+				"want at least 1 and shares from 0 to 1", i+1, b.Rows, b.Predicted, b.Observed)
 		}
 	}
 	return nil
@@ -80,7 +80,9 @@ func scores(metric string, s Study, of func(Scores) float64) (template.HTML, err
 		Ring: "local: own rows only", Full: "collaboration", Rule: "central: all rows in one place", At: of(s.Central),
 	}
 	for _, p := range s.Parties {
-		c.Rows = append(c.Rows, chart.DotRow{Name: p.Name, Note: sitepage.Count(p.Rows, "row"), Ring: of(p.Local), Full: of(p.Collaboration)})
+		c.Rows = append(c.Rows, chart.DotRow{
+			Name: p.Name, Note: sitepage.Count(p.Rows, "row"), Ring: of(p.Local), Full: of(p.Collaboration),
+		})
 	}
 	return chart.SVG(c)
 }

@@ -51,7 +51,8 @@ func (p *Page) policy(style string) string {
 	if p.Images {
 		images = " img-src data:;"
 	}
-	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s';%s base-uri 'none'; form-action 'none'", base64.StdEncoding.EncodeToString(sum[:]), images)
+	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s';%s base-uri 'none'; form-action 'none'",
+		base64.StdEncoding.EncodeToString(sum[:]), images)
 }
 
 func (p *Page) head() string { return "<!-- concord " + p.Mark + " page, format " }
