@@ -59,7 +59,7 @@ func newCurve(p Party) (*curve, error) {
 	if len(p.HeldOut.Calibration) == 0 {
 		return nil, nil
 	}
-	c := chart.Square{Title: "Calibration of " + p.Name, XLabel: "predicted", YLabel: "observed"}
+	c := chart.Square{Title: "Calibration of the model of " + p.Name, XLabel: "predicted", YLabel: "observed"}
 	for _, b := range p.HeldOut.Calibration {
 		c.Points = append(c.Points, chart.Point{X: b.Predicted, Y: b.Observed, Weight: float64(b.Rows),
 			Note: fmt.Sprintf("predicted %.2f, observed %.2f, %s", b.Predicted, b.Observed, sitepage.Count(b.Rows, "row"))})

@@ -192,13 +192,13 @@ func TestCharts(t *testing.T) {
 	for _, want := range []string{
 		"ROC-AUC of each party's local model and of the collaboration", "local: own rows only", "central: all rows in one place",
 		"Riverside 1,220 rows 0.993 0.992 Harbour 25 rows 0.983 0.994", "0.995", "Accuracy of each party", "Harbour 25 rows 0.912 0.956",
-		"Calibration of Riverside", "predicted", "observed",
+		"Calibration of the model of Riverside", "predicted", "observed",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("the charts lack %q: %s", want, all)
 		}
 	}
-	if charts != 3 || strings.Contains(all, "Calibration of Harbour") {
+	if charts != 3 || strings.Contains(all, "of the model of Harbour") {
 		t.Errorf("%d charts, want 3", charts)
 	}
 }
