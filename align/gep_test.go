@@ -144,7 +144,7 @@ func TestGEPInvariance(t *testing.T) {
 			}
 			cond := math.Max(slices.Max(r.Conds), slices.Max(q.Conds))
 			// Eigenvectors move by the perturbation, eps times the terms and the square
-			// of the condition, over the gap (Davis, Kahan 1970).
+			// of the condition, over the gap [davis1970].
 			rows, _ := s.a[0].Dims()
 			tol := 32 * float64(rows+sumOf(s.cols())) * linalg.Eps * cond * cond * 2 * float64(len(s.a)) / gap
 			x, y := collaboration(s.a, r.G), collaboration(turned, q.G)

@@ -72,7 +72,7 @@ func TestAlignAndTrain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// One span, one anchor: the aligned anchors agree (ODC2 Thm III.3, IV.3).
+		// One span, one anchor: the aligned anchors agree ([nosaka2025], theorems III.3 and IV.3).
 		var first mat.Dense
 		first.Mul(ps[0].A, g.G[0])
 		for i := range ps {

@@ -12,7 +12,7 @@ import (
 )
 
 // Answers is what one party gets under nri: the model's predictions for its image of
-// the anchor, Yᵢ^anc = h(Ãᵢ Gᵢ) (NRI Algorithm 2).
+// the anchor, Yᵢ^anc = h(Ãᵢ Gᵢ) ([imakura2023], algorithm 2).
 type Answers struct {
 	// Labels are a indices into the contract's levels, for hard answers.
 	Labels []int64

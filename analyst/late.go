@@ -33,7 +33,7 @@ func Target(parts []Contribution, g []*mat.Dense) *mat.Dense {
 // AlignLate finds the change of basis G (l × d) of a party that comes after the others
 // were aligned, without moving theirs:
 //
-//	orthogonal methods (odc, opp, gopp):  min ‖Ã G − Z‖_F, GᵀG = I   (Schönemann 1966)
+//	orthogonal methods (odc, opp, gopp):  min ‖Ã G − Z‖_F, GᵀG = I   [schonemann1966]
 //	consensus:                            the same with GGᵀ = I, l ≤ d
 //	the others:                           G = Ã⁺ Z
 //

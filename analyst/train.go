@@ -89,7 +89,7 @@ func Train(ctx context.Context, c *study.Contract, epoch study.Hash, parts []Con
 
 // outweighed warns when the model's penalty is larger than what the data can
 // set against it in any direction, so that the model is nearly constant: the
-// scale artefact of LS with the identity target (METHODS.md section 10). The
+// scale artefact of LS with the identity target (docs/methods.md section 5.8). The
 // data's side is the largest sum of squares of a column of x, for logistic
 // regression a quarter of it (its largest curvature), for the squared hinge twice.
 func outweighed(c *study.Contract, x *mat.Dense) string {

@@ -12,9 +12,9 @@ import (
 
 // The kinds of anchor that a seed and a shape determine.
 const (
-	// KindUniform has independent elements, uniform on [0, 1) (ODC1, ODC2, NRI).
+	// KindUniform has independent elements, uniform on [0, 1) ([nosaka2025], [imakura2023]).
 	KindUniform = "uniform"
-	// KindNormal has independent standard normal elements (GEP, MM).
+	// KindNormal has independent standard normal elements ([kawakami2024], [nosaka2024mm]).
 	KindNormal = "normal"
 	// KindOrthonormal is √a·Q with orthonormal columns Q, so that
 	// (A F_i)ᵀ(A F_j) = a F_iᵀF_j holds exactly where the other kinds
@@ -30,8 +30,8 @@ func Kinds() []string { return []string{KindOrthonormal, KindUniform, KindNormal
 // contract cannot make a party allocate more.
 const MaxElements = 1 << 28
 
-// minDefaultRows is the anchor size of the published experiments (ODC2
-// Table II and §V: a = 1000).
+// minDefaultRows is the anchor size of the published experiments ([nosaka2025],
+// section V: a = 1000).
 const minDefaultRows = 1000
 
 // Spec says which anchor to make.

@@ -57,7 +57,7 @@ func Mix(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error) {
 }
 
 // Sample returns rows of P themselves (rows × m), drawn without replacement, in random
-// order: ODC1's anchor of 3000 molecules. For laboratories only: whoever knows P, the
+// order: the anchor of 3000 molecules of [nosaka2024odc]. For laboratories only: whoever knows P, the
 // analyst too, has F_j = A⁺ A_j.
 func Sample(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error) {
 	if src == nil {
@@ -80,7 +80,8 @@ func Sample(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error)
 	return secret.NewMatrix(a), nil
 }
 
-// LowRankPiece is a party's piece of a low-rank anchor (NRI §6.1): the truncated SVD
+// LowRankPiece is a party's piece of a low-rank anchor ([imakura2023],
+// section 6.1): the truncated SVD
 // of x (n × m), plus noise,
 //
 //	X^approx = U_r Σ_r V_rᵀ + δ E,  E uniform on [−1, 1]
@@ -125,7 +126,7 @@ func LowRankPiece(x secret.Matrix, rank int, delta float64, src rand.Source) (se
 	return secret.NewMatrix(&piece), nil
 }
 
-// SMOTEPiece is a party's piece of a SMOTE anchor (Chawla et al. 2002): each of its
+// SMOTEPiece is a party's piece of a SMOTE anchor [chawla2002]: each of its
 // rows lies at a uniformly random place between a random row of x (n × m) and one of
 // that row's nearest neighbours, by Euclidean distance. Rows are drawn with
 // replacement. A row that x holds more than neighbours times comes out as it is. The
@@ -193,7 +194,8 @@ func nearest(x *mat.Dense, i, k int) []int {
 
 // FromPieces returns an anchor (rows × m) of all parties' pieces: rows drawn without
 // replacement, in random order; if more are wanted than there are, all of them and
-// then random linear combinations (NRI §6.1 does not say of which law): rᵀP with
+// then random linear combinations ([imakura2023], section 6.1,
+// does not say of which law): rᵀP with
 // independent normal r of variance 1/n over the n pooled rows, which keep their mean
 // square. Parties make the same A, to 1e-12 where combinations are needed, if they hold
 // the same pieces in the same order and src starts alike.

@@ -109,7 +109,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// delta is δ of NRI.
+// delta is δ of [imakura2023].
 const delta = 0.05
 
 // TestLowRankPiece holds that a piece is the truncation up to δ in every element,

@@ -12,8 +12,23 @@
 // gives away. It belongs to the party's side: no program of the analyst may
 // link it.
 //
-// The kinds are those of ODC2 (Nosaka, Takano, Yoshise 2025, eq. 1) and of NRI
-// (Imakura et al. 2023) and MM (Nosaka, Yoshise 2024).
+// The kinds are those of [nosaka2025], eq. (1), of [imakura2023] and of
+// [nosaka2024mm]; docs/methods.md section 4 has them all.
+//
+// # What it protects, against whom
+//
+// Of a row x the image xF shows what lies in the span of F and hides the rest, exactly,
+// from everybody: x − xFFᵀ for orthonormal columns (package privacy, DR). Inside
+// the span F hides only which direction is which feature: against the analyst, who
+// has neither F nor the anchor, as long as E is Haar-random and from a source that nobody
+// can repeat ([NewSource]). Distances, second moments and independent components within
+// the span stay visible, so somebody who knows rows, or a second sample of the same
+// kind, finds directions (docs/methods.md section 7.1).
+//
+// Against the analyst together with one party nothing inside the span is hidden
+// (section 7.2). Under nri F is erased; whoever has rows and images side by side has it
+// again (section 7.7). [Basis.Erase] does not reach copies of the garbage collector,
+// swap and core dumps. docs/threat-model.md has the whole.
 package basis
 
 import (
@@ -35,7 +50,7 @@ import (
 // orthogonal matrix (l × l, Haar), so that the columns of F are no principal
 // directions that an analyst could name.
 const (
-	// KindSVD is F = V E, V the top l right singular vectors of X (ODC2 eq. 1).
+	// KindSVD is F = V E, V the top l right singular vectors of X ([nosaka2025], eq. (1)).
 	KindSVD = "svd"
 	// KindPCA is F = V E, V the top l principal components of X, that is the
 	// right singular vectors of X minus its column means. The map stays linear,

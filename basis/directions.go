@@ -13,9 +13,9 @@ import (
 	"concord/secret"
 )
 
-// KindPerturbed is the pca kind of X + δ N, N with independent standard normal
-// elements (MM §4.1; NRI §5.2 perturbs too): rows alone do not determine V, and with
-// N gone nobody can repeat it.
+// KindPerturbed is the pca kind of X + δ N, N with independent standard normal elements
+// ([nosaka2024mm], section 4.1; [imakura2023], section 5.2, perturbs too): rows alone do not
+// determine V, and with N gone nobody can repeat it.
 const KindPerturbed = "pca-perturbed"
 
 // DirectionKinds lists the kinds that [Directions] knows.
@@ -26,10 +26,10 @@ type Mix string
 
 // The mixes. Only Haar keeps the columns of F orthonormal and hides V's.
 const (
-	MixHaar    Mix = "haar"    // Haar-random in O(l) (ODC2 eq. 1)
-	MixUniform Mix = "uniform" // independent, uniform on [0, 1): breaks what ODC assumes (ODC2 §V)
-	MixNormal  Mix = "normal"  // independent, standard normal (NRI §6.1)
-	MixNone    Mix = "none"    // E = I, F = V (MM): published figures need it, no study should
+	MixHaar    Mix = "haar"    // Haar-random in O(l) ([nosaka2025], eq. (1))
+	MixUniform Mix = "uniform" // independent, uniform on [0, 1): breaks what ODC assumes ([nosaka2025], section V)
+	MixNormal  Mix = "normal"  // independent, standard normal ([imakura2023], section 6.1)
+	MixNone    Mix = "none"    // E = I, F = V ([nosaka2024mm]): published figures need it, no study should
 )
 
 // Mixes lists them.
@@ -79,7 +79,7 @@ func directions(x *mat.Dense, l int, delta float64, src rand.Source, report *Rep
 
 // Mixed returns the basis F = V E for directions v (m × l), which other parties may
 // share: with the same V for all, the spans are identical, which is what ODC's theory
-// assumes (ODC2 Theorem IV.3). E comes from src. The errors are those of
+// assumes ([nosaka2025], theorem IV.3). E comes from src. The errors are those of
 // [FromMatrix], and an unknown mix. v is not changed. A nil src panics. Cost O(m l²).
 func Mixed(v secret.Matrix, mix Mix, src rand.Source) (*Basis, error) {
 	if src == nil {
@@ -147,9 +147,9 @@ func Shared(kind string, v, x secret.Matrix, src rand.Source) (*Basis, Report, e
 // sharedTol is how far VᵀV of shared directions may be from I.
 const sharedTol = 1e-9
 
-// DimVariance is the largest l with which the principal components of x keep less
-// than the given share of the variance, at least 1 (GEP §5.3.2 takes .60, .75 and .90
-// of party 1's rows). The errors name the numbers: the share, fewer than two rows, NaN or
+// DimVariance is the largest l with which the principal components of x keep less than the
+// given share of the variance, at least 1 ([kawakami2024], section 5.3.2, takes .60, .75 and
+// .90 of party 1's rows). The errors name the numbers: the share, fewer than two rows, NaN or
 // Inf by row and column. Cost O(n m min(n, m)).
 func DimVariance(x secret.Matrix, share float64) (int, error) {
 	l, err := DimVariances(x, share)

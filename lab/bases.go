@@ -208,7 +208,7 @@ func (b Basis) sketch(l int) int {
 
 // common are the directions that the parties' masked sums agree, by the same code: the
 // leading eigenvectors of the pooled second moments Σ XᵢᵀXᵢ (m × m), or Σ XᵢᵀXᵢ/nᵢ
-// (METHODS.md section 9). The strongest comes last, as in package linalg.
+// (docs/methods.md section 9.3). The strongest comes last, as in package linalg.
 func common(x []*mat.Dense, l int, opt pooled.ClearOptions) (*mat.Dense, error) {
 	v, _, err := pooled.Clear(x, l, opt)
 	if err != nil {

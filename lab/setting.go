@@ -118,8 +118,7 @@ type Case struct {
 // Anchor says which anchor is made.
 type Anchor struct {
 	// Kind is uniform, normal, orthonormal, public, public-mixed, low-rank, smote or
-	// gaussian (of pooled covariances); empty means orthonormal. METHODS: see package
-	// anchor.
+	// gaussian (of pooled covariances); empty means orthonormal. See package anchor.
 	Kind string `yaml:"kind" json:"kind,omitempty"`
 	// Rows is a; zero means the kind's default.
 	Rows int `yaml:"rows" json:"rows,omitempty"`

@@ -1,6 +1,5 @@
 // Package lift maps rows to random Fourier features, so that what is linear behind them
-// is nonlinear in the rows (Rahimi, Recht 2007, "Random features for large-scale kernel
-// machines", Algorithm 1):
+// is nonlinear in the rows ([rahimi2007], algorithm 1; docs/methods.md section 9.5):
 //
 //	z(x) = √(2/D) cos(x W + b),  W (m × D) ~ N(0, 2γ), b ~ uniform on [0, 2π)
 //	z(x) · z(y) ≈ exp(−γ‖x − y‖²)
@@ -10,9 +9,13 @@
 // a linear model then do what a kernel would, and what comes back stays a graph of a few
 // matrices.
 //
-// The package belongs to the party's side: no program of the analyst may link it. It is no
-// protection by itself: who knows W and b, as every party does, and has z(x) solves for x
-// unless D is small.
+// # What it protects, against whom
+//
+// Nothing by itself. Every party knows W and b, and whoever has them and z(x) solves for
+// x unless D is small; with l ≥ m columns after the basis nothing is hidden from the
+// analyst together with a party, whatever D is (docs/lift.md). Against the analyst alone
+// rows are harder to read, which is not promised. The package belongs to the party's side:
+// no program of the analyst may link it.
 package lift
 
 import (

@@ -137,7 +137,7 @@ func duals(x []int) []*big.Int {
 // shareOne reports whether the shares of member i's key at some points lie on one polynomial
 // of degree t − 1: whether Σ_j dual_j q(x_j) s_j = 0 for a polynomial q of degree r − t − 1,
 // r shares, whose coefficients follow from the shares by SHA-256 (the dual code, as in
-// Cascudo and David 2017, SCRAPE, doi:10.1007/978-3-319-61204-1_27). Of other shares one
+// [cascudo2017]). Of other shares one
 // q in 2²⁵⁶ says so.
 func (r *Round) shareOne(g *group, i int, points []int, dual []*big.Int) bool {
 	free := len(points) - g.threshold

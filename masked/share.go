@@ -35,7 +35,7 @@ func draw(t int) ([]*big.Int, error) {
 
 // split shares the key among n: share x, for x = 1 to n, is f(x) for the polynomial f with
 // those coefficients, modulo 2²⁵⁶ − 189. Any t shares give the key f(0), fewer say nothing
-// of it (Shamir 1979, How to share a secret, CACM 22(11), doi:10.1145/359168.359176).
+// of it [shamir1979].
 //
 // Cost: O(n t) multiplications.
 func split(coefficients []*big.Int, n int) (key secret.Bytes, shares []secret.Bytes) {

@@ -67,7 +67,7 @@ func CheckCounts(c *study.Contract, r Report, floors Floors) error {
 }
 
 // Shares are the shares of variation of which people are told how many directions keep
-// less: what somebody needs who chooses a basis's dimension (GEP §5.3.2).
+// less: what somebody needs who chooses a basis's dimension ([kawakami2024], section 5.3.2).
 var Shares = []float64{0.60, 0.75, 0.90}
 
 // largest is the largest value that a standardised feature may have: sums of its

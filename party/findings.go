@@ -70,7 +70,7 @@ const (
 	warnCorrelation = 0.95
 )
 
-// attack runs the attacks of METHODS.md section 7 on the party's own rows and adds what
+// attack runs the attacks of docs/methods.md section 7 on the party's own rows and adds what
 // they give to r.
 //
 // Cost: O(n m l + (n + m) l² + m²(m + l)), and samples of rows for what is quadratic in n.
@@ -410,7 +410,7 @@ func (q measured) independent(r *Report, at []int, add adder) error {
 }
 
 // regenerate makes a basis again from the same rows, as the site could at any time, and
-// compares what would leave through it with z (NRI Definition 1 asks that no key can be
+// compares what would leave through it with z ([imakura2023], definition 1, asks that no key can be
 // made again).
 func (r *Report) regenerate(b study.Basis, x secret.Matrix, z *mat.Dense, agreed Agreed, src rand.Source) error {
 	again, _, err := newBasis(b, x, agreed, src)

@@ -69,7 +69,7 @@ func TestSiteFloors(t *testing.T) {
 }
 
 // TestDownSampling: rows of which the basis leaves out too little are not among what
-// leaves, and all others are (MM Definition 2.6).
+// leaves, and all others are ([nosaka2024mm], definition 2.6).
 func TestDownSampling(t *testing.T) {
 	c := contract(t, "svd", "uniform")
 	tab := read(t, c, csv(200, rand.New(rand.NewPCG(1, 2))))

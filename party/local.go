@@ -14,7 +14,7 @@ import (
 )
 
 // Answers is what comes back under nri: the analyst's predictions for this party's
-// image of the anchor, Yᵢ^anc (NRI Algorithm 2).
+// image of the anchor, Yᵢ^anc ([imakura2023], algorithm 2).
 type Answers struct {
 	// Labels are a indices into the contract's levels, for hard answers.
 	Labels []int64

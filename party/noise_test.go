@@ -30,7 +30,7 @@ func TestNoise(t *testing.T) {
 		more       string
 		clip, want float64
 	}{
-		{"basis: {kind: random, dim: 2}\nnoise: {epsilon: 8, delta: 0.001, clip: 0.5}\n", 0.5, 0.480}, // .480 a unit (METHODS: DP baseline), sensitivity 1
+		{"basis: {kind: random, dim: 2}\nnoise: {epsilon: 8, delta: 0.001, clip: 0.5}\n", 0.5, 0.480}, // .480 a unit, docs/methods.md section 7.8
 		{"basis: {kind: common-random, dim: 2}\nnoise: {epsilon: 8, delta: 0.001, clip: 0.5}\n", 0.5, 0.480},
 		{"basis: {kind: pca, dim: 2}\nnoise: {sigma: 0.3}\n", math.Inf(1), 0.3},
 	} {

@@ -23,7 +23,7 @@ const againstParties = "every other party, alone"
 // floors: near-raw rows, in random order, for the other parties and not for the
 // analyst. The report says how near. Where there is a floor of eps, rows of the piece
 // that lie nearer to a true row than that share of its length are left out, as a
-// contribution's rows are (MM §2.3). src must be seeded by the operating system's
+// contribution's rows are ([nosaka2024mm], section 2.3). src must be seeded by the operating system's
 // entropy.
 //
 // Cost: O(n m min(n, m)) for low-rank, O(n² m) for smote, and as much for the report as

@@ -40,9 +40,10 @@ type Contribution struct {
 // be seeded by the operating system's entropy (see [basis.NewSource]): whoever
 // can repeat it knows F and the order of rows.
 //
-// Under nri neither can be made again (NRI Definition 1), as long as what leaves does
-// not lie beside the rows in the clear: F = X⁺X̃, and A⁺Ã too. The caller seals it at
-// once. Memory that the garbage collector moved, swap and core dumps are not covered.
+// Under nri neither can be made again ([imakura2023], definition 1; docs/methods.md section
+// 7.7), as long as what leaves does not lie beside the rows in the clear: F = X⁺X̃, and A⁺Ã
+// too. The caller seals it at once. Memory that the garbage collector moved, swap and core
+// dumps are not covered.
 //
 // Cost: O(n m min(n, m)) for the basis, O((n + a) m l) for the products, and
 // the anchor's generation.
@@ -120,7 +121,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 }
 
 // basisFor makes the basis, and drops the rows of which it leaves out less than the
-// floor of eps (MM §2.3, down-sampling).
+// floor of eps ([nosaka2024mm], section 2.3, down-sampling).
 func basisFor(c *study.Contract, t *table.Table, prep *study.Preparation, up *lift.Map, floors Floors, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, *table.Table, error) {
 	rows := t.Prepared(prep)
 	defer rows.Erase()
@@ -153,7 +154,7 @@ func basisFor(c *study.Contract, t *table.Table, prep *study.Preparation, up *li
 const kindCommon = "common"
 
 // newBasis makes the contract's kind of basis. All directions are mixed by a Haar
-// matrix, those of a scrambled basis by one that is not orthogonal (NRI §6.1). The
+// matrix, those of a scrambled basis by one that is not orthogonal ([imakura2023], section 6.1). The
 // directions of a common random basis follow from the parties' seed, those of a common one
 // from what they pooled; the mix follows from neither.
 func newBasis(b study.Basis, x secret.Matrix, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, error) {

@@ -54,7 +54,7 @@ type numberSums struct {
 
 // add takes a value in; false if it is outside of the range.
 func (s *numberSums) add(x float64) bool {
-	// d + rest is x − c exactly (Knuth's two-sum).
+	// d + rest is x − c exactly (two-sum, [knuth1997], section 4.2.2).
 	d := x - s.centre
 	b := d - x
 	rest := (x - (d - b)) + (-s.centre - b)

@@ -179,7 +179,7 @@ type Floors struct {
 	Eps float64 `json:"eps,omitempty"`
 }
 
-// Expect tells people what joining will cost (METHODS.md section 8 counts the
+// Expect tells people what joining will cost (docs/methods.md section 8 counts the
 // same numbers; here they are 8 bytes each).
 type Expect struct {
 	// Visits is how often a person comes to the program: join, setup,

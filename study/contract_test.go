@@ -356,7 +356,7 @@ func TestNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 1.445 a unit of sensitivity (Balle and Wang 2018; METHODS: DP baseline), which is 6.
+	// 1.445 a unit of sensitivity ([balle2018]; docs/methods.md section 7.8), which is 6.
 	if sigma, err := c.Noise.Deviation(); err != nil || math.Abs(sigma/6-1.445) > 5e-4 || !c.Noise.Guarantees() {
 		t.Errorf("deviation %v, %v", sigma, err)
 	}

@@ -19,7 +19,7 @@ import (
 	"concord/secret"
 )
 
-// Role says what a participant may hold (DESIGN: trust borders).
+// Role says what a participant may hold (ARCHITECTURE.md, Borders).
 type Role string
 
 // The roles of a study. Auditors are in no roster: the contract names them.

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Traffic is the communication model of ODC2 §II-C (METHODS.md section 8): what a
+// Traffic is the communication model of [nosaka2025], section II-C (docs/methods.md section 8): what a
 // data collaboration sends, beside federated averaging of the same model. Counts
 // are of numbers, without labels, signatures and envelopes.
 type Traffic struct {

@@ -29,7 +29,7 @@ func (s *scene) bases(ctx context.Context) error {
 		rows *mat.Dense
 	}{
 		// The span that parties would agree by masked sums of their second moments
-		// (METHODS.md section 9).
+		// (docs/methods.md section 9.3).
 		{Common, s.all},
 		{Own, s.x},
 	} {
