@@ -17,7 +17,7 @@ import (
 	"filippo.io/age"
 
 	"concord/bundle"
-	"concord/internal/npy"
+	"concord/npy"
 	"concord/study"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/internal/npy"
+	"concord/npy"
 	"concord/study"
 )
 

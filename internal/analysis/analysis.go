@@ -16,7 +16,7 @@ import (
 	"concord/align"
 	"concord/analyst"
 	"concord/bundle"
-	"concord/internal/npy"
+	"concord/npy"
 	"concord/onnx"
 	"concord/study"
 )

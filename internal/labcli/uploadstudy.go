@@ -23,8 +23,8 @@ import (
 
 	"concord/bundle"
 	"concord/internal/chaos"
-	"concord/internal/npy"
 	"concord/internal/site"
+	"concord/npy"
 	"concord/study"
 )
 

@@ -12,7 +12,7 @@ import (
 	"concord/anchor"
 	"concord/bundle"
 	"concord/internal/cli"
-	"concord/internal/npy"
+	"concord/npy"
 	"concord/party"
 	"concord/pooled"
 	"concord/secret"

@@ -12,9 +12,9 @@ import (
 	"concord/bundle"
 	"concord/internal/api"
 	"concord/internal/cli"
-	"concord/internal/npy"
 	"concord/internal/post"
 	"concord/internal/site"
+	"concord/npy"
 	"concord/study"
 )
 

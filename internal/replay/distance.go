@@ -10,7 +10,7 @@ import (
 
 	"concord/analyst"
 	"concord/bundle"
-	"concord/internal/npy"
+	"concord/npy"
 	"concord/onnx"
 	"concord/study"
 )

@@ -13,8 +13,8 @@ import (
 	"concord/bundle"
 	"concord/internal/analysis"
 	"concord/internal/api"
-	"concord/internal/npy"
 	"concord/internal/store"
+	"concord/npy"
 	"concord/study"
 )
 

@@ -15,9 +15,9 @@ import (
 	"concord/internal/analysis"
 	"concord/internal/cli"
 	"concord/internal/durable"
-	"concord/internal/npy"
 	"concord/internal/store"
 	"concord/linalg"
+	"concord/npy"
 	"concord/study"
 )
 

@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/bundle"
-	"concord/internal/npy"
+	"concord/npy"
 	"concord/study"
 )
 

@@ -57,7 +57,7 @@ import (
 	"concord/basis"
 	"concord/bundle"
 	"concord/internal/durable"
-	"concord/internal/npy"
+	"concord/npy"
 	"concord/secret"
 	"concord/study"
 )

@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"concord/internal/npy"
 	"concord/learn"
+	"concord/npy"
 )
 
 // fingerprintBits is the length of the Morgan fingerprints of ODC1 and ODC2.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"concord/internal/npy"
+	"concord/npy"
 )
 
 func archive(t testing.TB, name string) *npy.Archive {

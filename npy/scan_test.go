@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"concord/internal/npy"
+	"concord/npy"
 )
 
 // scanned is what the scanners hand over, put where the header says it belongs.

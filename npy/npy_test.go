@@ -18,8 +18,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"concord/internal/npy"
 	_ "concord/internal/repeatable" // the same cases every time
+	"concord/npy"
 )
 
 type expected struct {
