@@ -1,0 +1,26 @@
+package study_test
+
+import (
+	"fmt"
+	"log"
+
+	"concord/study"
+)
+
+// An identity prints its name only. Its statement is public and signed by itself.
+func ExampleNewIdentity() {
+	id, err := study.NewIdentity(study.RoleParty, "North hospital", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	again, err := study.DecodeStatement(id.Statement.Encode())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(again.Name, again.Role, again.Fingerprint() == id.Statement.Fingerprint())
+	_, err = study.DecodeStatement(append(id.Statement.Encode(), ' '))
+	fmt.Println("one byte more:", err != nil)
+	// Output:
+	// North hospital party true
+	// one byte more: true
+}
