@@ -34,7 +34,7 @@ func blockDiagonal(a []*mat.Dense) (d, s *mat.Dense) {
 
 // TestGEPEigen checks over shapes, dimensions and solvers what makes G the
 // solution: VᵀDV = I, SV = DV diag(λ), 0 ≤ λ_1 ≤ … ≤ λ_d ≤ 2c, and no other V
-// with VᵀDV = I has a smaller sum (Ky Fan 1949).
+// with VᵀDV = I has a smaller sum [fan1949].
 func TestGEPEigen(t *testing.T) {
 	src := source(21)
 	for _, sh := range shapes(t) {

@@ -16,7 +16,7 @@ import (
 // TestGaussianViews: where sites have different features, the anchor has the pooled means and
 // covariances of each two columns that a view has together, of the others what the columns
 // between them explain: with correlations r_ab and r_bc and nobody who has a and c, r_ab r_bc
-// (Dempster 1972); and each party has the columns of its view, of the same rows.
+// [dempster1972]; and each party has the columns of its view, of the same rows.
 func TestGaussianViews(t *testing.T) {
 	c, err := study.ParseYAML([]byte(`
 name: Gaussian
