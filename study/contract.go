@@ -213,7 +213,6 @@ const (
 	MaxAnchorElements = 1 << 28
 	// MaxContractBytes bounds contract.json.
 	MaxContractBytes = 64 << 20
-	maxName          = 200
 )
 
 // Protocols, kinds and methods that a contract may name.

@@ -193,7 +193,7 @@ func (c *Contract) validateLift() error {
 	if err := between("lift.dim", l.Dim, 2, MaxFeatures); err != nil {
 		return err
 	}
-	if !finite(l.Gamma) || l.Gamma <= 0 || l.Gamma > 1e6 {
+	if !Finite(l.Gamma) || l.Gamma <= 0 || l.Gamma > 1e6 {
 		return fmt.Errorf("study: lift.gamma is %g, must be above 0 and at most 1e6", l.Gamma)
 	}
 	switch {
