@@ -9,12 +9,13 @@ import (
 
 	"concord/analyst"
 	"concord/anchor"
+	"concord/contract"
 	"concord/metric"
 	"concord/onnx"
 	"concord/party"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 // A whole study of three clinics in memory: what each site and the analyst compute, without
@@ -23,12 +24,12 @@ import (
 func Example_study() {
 	yaml, err := os.ReadFile("examples/clinics/study.yaml")
 	check(err)
-	c, err := study.ParseYAML(yaml)
+	c, err := contract.ParseYAML(yaml)
 	check(err)
 	encoded, err := c.Encode()
 	check(err)
-	contract := study.HashOf(encoded)
-	epoch := study.HashOf([]byte("stands for contract and roster"))
+	agreed := wire.HashOf(encoded)
+	epoch := wire.HashOf([]byte("stands for contract and roster"))
 
 	// The parties agree on the anchor.
 	var shares []anchor.Share
@@ -61,7 +62,7 @@ func Example_study() {
 	check(err)
 
 	// A party puts F and G in front of h and scores rows that nobody trained on.
-	model, err := party.Accept(c, contract, agreed, stays[2].Basis, g.G[2], h)
+	model, err := party.Accept(c, agreed, agreed, stays[2].Basis, g.G[2], h)
 	check(err)
 	later, err := table.Open("examples/clinics/new.csv", c, table.Options{})
 	check(err)

@@ -9,13 +9,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/analyst"
+	"concord/contract"
 	"concord/linalg"
-	"concord/study"
+	"concord/wire"
 )
 
 // The analyst gets images of rows and of an anchor that it does not have, aligns and trains.
 func ExampleTrain() {
-	c, err := study.ParseYAML([]byte(`
+	c, err := contract.ParseYAML([]byte(`
 name: Two clinics
 parties: 2
 features:
@@ -29,7 +30,7 @@ anchor: {kind: orthonormal, rows: 3}
 	if err != nil {
 		log.Fatal(err)
 	}
-	epoch, anchorID := study.HashOf([]byte("contract and roster")), study.HashOf([]byte("seed"))
+	epoch, anchorID := wire.HashOf([]byte("contract and roster")), wire.HashOf([]byte("seed"))
 	var parts []analyst.Contribution
 	turns := []*mat.Dense{mat.NewDense(2, 2, []float64{1, 0, 0, 1}), mat.NewDense(2, 2, []float64{0, -1, 1, 0})}
 	for i, turn := range turns { // each party has turned the same two directions by itself

@@ -24,7 +24,7 @@
 //
 // Every byte of the zip follows from the members, so there is exactly one zip
 // for a manifest: a reader compares the whole file with it. JSON has one
-// spelling as well ([study.Canonical]).
+// spelling as well ([wire.Canonical]).
 //
 // # What it protects, against whom
 //

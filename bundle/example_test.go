@@ -10,8 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/npy"
-	"concord/study"
+	"concord/wire"
 )
 
 // A site describes what would leave, a person approves the description, the file is sealed
@@ -22,16 +23,16 @@ func ExampleSeal() {
 			log.Fatal(err)
 		}
 	}
-	site, err := study.NewIdentity(study.RoleParty, "North", nil)
+	site, err := identity.New(identity.RoleParty, "North", nil)
 	must(err)
-	office, err := study.NewIdentity(study.RoleAnalyst, "Office", nil)
+	office, err := identity.New(identity.RoleAnalyst, "Office", nil)
 	must(err)
-	contract, epoch, anchorID := study.HashOf([]byte("contract")), study.HashOf([]byte("epoch")), study.HashOf([]byte("anchor"))
+	contract, epoch, anchorID := wire.HashOf([]byte("contract")), wire.HashOf([]byte("epoch")), wire.HashOf([]byte("anchor"))
 
 	sources := bundle.FromMatrix("X", mat.NewDense(2, 2, []float64{1, 2, 3, 4}))
 	manifest, err := bundle.Describe(bundle.Draft{
 		Header: bundle.Header{Study: contract, Epoch: epoch, Sender: site.Statement.Fingerprint(),
-			Recipients: []study.Hash{office.Statement.Fingerprint()}, Kind: bundle.KindContribution, Round: 1, Number: 1},
+			Recipients: []wire.Hash{office.Statement.Fingerprint()}, Kind: bundle.KindContribution, Round: 1, Number: 1},
 		Anchor: &anchorID, Members: sources,
 	})
 	must(err)
@@ -58,7 +59,7 @@ func ExampleSeal() {
 	must(err)
 	fmt.Println(x.RawRowView(1), "approved by", r.Approval.Policy)
 
-	want.Epoch = study.HashOf([]byte("another roster"))
+	want.Epoch = wire.HashOf([]byte("another roster"))
 	_, err = bundle.Open(f, info.Size(), want, office.AgeIdentity())
 	fmt.Println("of another epoch:", err != nil)
 	// Output:

@@ -7,8 +7,9 @@ import (
 	"io"
 	"log"
 
+	"concord/identity"
 	"concord/masked"
-	"concord/study"
+	"concord/wire"
 )
 
 // Four hospitals sum how many rows and how many smokers they have. What each sends is random
@@ -17,12 +18,12 @@ func ExampleRound() {
 	names := []string{"rows", "smokers"}
 	figures := [][]float64{{120, 31}, {80, 22}, {30, 9}, {64, 17}}
 	c := masked.Config{
-		Study: study.HashOf([]byte("study")), Epoch: study.HashOf([]byte("epoch")), Stage: 1, Colluders: 1,
+		Study: wire.HashOf([]byte("study")), Epoch: wire.HashOf([]byte("epoch")), Stage: 1, Colluders: 1,
 		Statistics: masked.Statistics{N: 2, Name: func(i int) string { return names[i] }, Bound: 1000},
 	}
-	var people []*study.Identity
+	var people []*identity.Identity
 	for i := range figures {
-		id, err := study.NewIdentity(study.RoleParty, fmt.Sprint("Hospital ", i+1), nil)
+		id, err := identity.New(identity.RoleParty, fmt.Sprint("Hospital ", i+1), nil)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -30,7 +31,7 @@ func ExampleRound() {
 		c.Parties = append(c.Parties, id.Statement)
 	}
 	var rounds []*masked.Round
-	words := map[study.Hash][]byte{} // masked figures, which a relay carries
+	words := map[wire.Hash][]byte{} // masked figures, which a relay carries
 	for i, id := range people {
 		r, err := masked.New(c, id)
 		if err != nil {
@@ -44,7 +45,7 @@ func ExampleRound() {
 		if err := r.Ready(v, &body); err != nil {
 			log.Fatal(err)
 		}
-		words[study.HashOf(body.Bytes())] = body.Bytes()
+		words[wire.HashOf(body.Bytes())] = body.Bytes()
 		rounds = append(rounds, r)
 	}
 	deliver(rounds, words) // ready
@@ -56,7 +57,7 @@ func ExampleRound() {
 		}
 	}
 	deliver(rounds, words) // reveal
-	sums, err := rounds[0].Sums(func(h study.Hash) (io.ReadCloser, error) {
+	sums, err := rounds[0].Sums(func(h wire.Hash) (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(words[h])), nil
 	})
 	if err != nil {
@@ -70,7 +71,7 @@ func ExampleRound() {
 }
 
 // deliver hands every message to everybody.
-func deliver(rounds []*masked.Round, words map[study.Hash][]byte) {
+func deliver(rounds []*masked.Round, words map[wire.Hash][]byte) {
 	for _, from := range rounds {
 		for _, m := range from.Outbox() {
 			for _, to := range rounds {

@@ -7,9 +7,9 @@ import (
 	"os"
 
 	"concord/anchor"
+	"concord/contract"
 	"concord/party"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
 )
 
@@ -20,7 +20,7 @@ func ExamplePrepare() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	c, err := study.ParseYAML(yaml)
+	c, err := contract.ParseYAML(yaml)
 	if err != nil {
 		log.Fatal(err)
 	}

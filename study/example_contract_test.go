@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // What people leave out is filled in, and what does not fit is refused with its place.
@@ -18,12 +18,12 @@ features:
   - {name: visits, range: [0, 20]}
 label: {name: readmitted, levels: ["no", "yes"], positive: "yes"}
 `
-	c, err := study.ParseYAML([]byte(text))
+	c, err := contract.ParseYAML([]byte(text))
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(c.Protocol, c.Basis.Kind, c.Basis.Dim, c.Anchor.Kind, c.Alignment.Method, c.Model.Kind)
-	_, err = study.ParseYAML([]byte(text + "basis: {dim: 4}\n"))
+	_, err = contract.ParseYAML([]byte(text + "basis: {dim: 4}\n"))
 	fmt.Println(err)
 	// Output:
 	// dc pca 2 orthonormal odc logistic

@@ -4,21 +4,21 @@ import (
 	"fmt"
 	"log"
 
-	"concord/study"
+	"concord/identity"
 )
 
 // An identity prints its name only. Its statement is public and signed by itself.
 func ExampleNewIdentity() {
-	id, err := study.NewIdentity(study.RoleParty, "North hospital", nil)
+	id, err := identity.New(identity.RoleParty, "North hospital", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	again, err := study.DecodeStatement(id.Statement.Encode())
+	again, err := identity.DecodeStatement(id.Statement.Encode())
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(again.Name, again.Role, again.Fingerprint() == id.Statement.Fingerprint())
-	_, err = study.DecodeStatement(append(id.Statement.Encode(), ' '))
+	_, err = identity.DecodeStatement(append(id.Statement.Encode(), ' '))
 	fmt.Println("one byte more:", err != nil)
 	// Output:
 	// North hospital party true

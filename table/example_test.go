@@ -5,7 +5,7 @@ import (
 	"log"
 	"strings"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
@@ -22,7 +22,7 @@ basis: {kind: pca, dim: 1}
 // Rows come in the contract's order of features, whatever the file's. An error says where it
 // is and what would be right, never what the cell holds.
 func ExampleReadCSV() {
-	c, err := study.ParseYAML([]byte(visits))
+	c, err := contract.ParseYAML([]byte(visits))
 	if err != nil {
 		log.Fatal(err)
 	}
