@@ -11,12 +11,13 @@ import (
 // lines above its own: the order is that of the data's way, from matrices to
 // programs. It is policy: a build that breaks it is mended, not the policy.
 var order = [][]string{
-	{"secret", "internal/repeatable", "internal/limit", "internal/sitepage"},
+	{"secret", "internal/field", "internal/repeatable", "internal/limit", "internal/sitepage"},
+	{"anchor/spec", "basis/spec"},
 	{"linalg"},
 	{"manifold"},
 	{"metric"},
 	{"internal/npy", "internal/lastline", "internal/idx", "internal/durable", "internal/ahead", "internal/powercut", "internal/proxytest", "internal/onnxruntimetest", "lab/plots", "lab/page"},
-	{"anchor", "basis", "lift"},
+	{"anchor", "basis"},
 	{"align"},
 	{"learn/internal/smo", "learn/internal/trees", "learn/internal/neural"},
 	{"learn"},
@@ -53,7 +54,7 @@ var borders = []struct {
 	program   string
 	mayNotUse []string
 }{
-	{"cmd/concordd", []string{"anchor", "basis", "lift", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/partycli"}},
+	{"cmd/concordd", []string{"anchor", "basis", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/partycli"}},
 	{"cmd/concord", []string{"analyst", "lab", "internal/store", "internal/server", "internal/analystcli"}},
 }
 
@@ -88,6 +89,19 @@ func TestImportOrder(t *testing.T) {
 			if strings.HasPrefix(imported, "concord/") && level[imported] >= at {
 				t.Errorf("%s imports %s, which does not stand above it", pkg, imported)
 			}
+		}
+	}
+}
+
+// TestSpecsAreData holds that what a contract is composed of links nothing but the standard
+// library and the error that says which field is wrong.
+func TestSpecsAreData(t *testing.T) {
+	for _, name := range []string{"anchor/spec", "basis/spec"} {
+		own := []string{"concord/" + name, "concord/internal/field"}
+		deps := goList(t, "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./"+name)
+		slices.Sort(deps)
+		if deps = slices.DeleteFunc(deps, func(d string) bool { return d == "" }); !slices.Equal(deps, own) {
+			t.Errorf("%s links %v, want %v alone", name, deps, own)
 		}
 	}
 }

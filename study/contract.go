@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	anchorspec "concord/anchor/spec"
+	basisspec "concord/basis/spec"
 	"concord/privacy"
 )
 
@@ -46,11 +48,11 @@ type Contract struct {
 	// Pooling is nil where nothing is pooled.
 	Pooling *Pooling `json:"pooling,omitempty"`
 	// Lift is nil for none.
-	Lift *Lift `json:"lift,omitempty"`
+	Lift *basisspec.Lift `json:"lift,omitempty"`
 	// Views are there where the parties have partly different columns.
-	Views  []View `json:"views,omitempty"`
-	Anchor Anchor `json:"anchor"`
-	Basis  Basis  `json:"basis"`
+	Views  []View          `json:"views,omitempty"`
+	Anchor anchorspec.Spec `json:"anchor"`
+	Basis  basisspec.Spec  `json:"basis"`
 	// Noise is what each party adds to X̃, or nil for nothing.
 	Noise     *Noise    `json:"noise,omitempty"`
 	Alignment Alignment `json:"alignment"`
@@ -92,41 +94,6 @@ type Label struct {
 	Positive string `json:"positive,omitempty"`
 }
 
-// Anchor says what every party generates from the shared secret seed.
-type Anchor struct {
-	// Kind is "uniform", "normal" or "orthonormal", which follow from the seed alone;
-	// "public", mixtures of the rows of an agreed public file; "low-rank" or "smote",
-	// made of pieces that show near-raw rows of every party to every other party. Under
-	// nri it is normal, gaussian, public, low-rank or smote. "gaussian" is normal rows with
-	// the pooled mean and covariance.
-	Kind string `json:"kind"`
-	// Rows is a, at least the number of columns that the basis sees.
-	Rows int `json:"rows"`
-	// SHA256 is that of the public file.
-	SHA256 *Hash `json:"sha256,omitempty"`
-	// Rank and Delta are those of low-rank pieces: X_i of so few directions, plus noise
-	// uniform on [−Delta, Delta] (NRI §6.1).
-	Rank  int     `json:"rank,omitempty"`
-	Delta float64 `json:"delta,omitempty"`
-	// Neighbours are those of smote (Chawla et al. 2002).
-	Neighbours int `json:"neighbours,omitempty"`
-}
-
-// Pieces says whether the anchor is made of pieces of the parties' rows.
-func (a Anchor) Pieces() bool { return a.Kind == "low-rank" || a.Kind == "smote" }
-
-// Basis says how each party chooses its secret basis Fᵢ (m × l).
-type Basis struct {
-	// Kind is "svd", "pca", "pca-perturbed", "scrambled", "random" or "common-random":
-	// directions that follow from the parties' seed, the same for all, and that each
-	// party mixes by itself; or "common": the same of the pooled second moments.
-	Kind string `json:"kind"`
-	// Dim is l.
-	Dim int `json:"dim"`
-	// Delta is δ of pca-perturbed: the deviation of the noise on standardised rows.
-	Delta float64 `json:"delta,omitempty"`
-}
-
 // Noise says how much Gaussian noise is on every number of X̃. With Epsilon, Delta and
 // Clip it has a guarantee: rows are cut to the length Clip, and the features of one row
 // are (ε, δ)-differentially private, labels and counts are not. With Sigma alone it is
@@ -137,9 +104,6 @@ type Noise struct {
 	Clip    float64 `json:"clip,omitempty"`
 	Sigma   float64 `json:"sigma,omitempty"`
 }
-
-// Independent says whether the basis does not look at the rows.
-func (b Basis) Independent() bool { return b.Kind == "random" || b.Kind == "common-random" }
 
 // Guarantees says whether the noise is differential privacy.
 func (n *Noise) Guarantees() bool { return n.Epsilon > 0 }
@@ -205,12 +169,9 @@ const (
 	MaxParties      = 500 // a setup bundle is sealed to every other party
 	MaxFeatures     = 100_000
 	MaxLevels       = 1_000
-	MaxAnchorRows   = 1_000_000
 	MaxContractRows = 100_000_000
 	// MaxElements bounds the elements of one party's rows: 2³² numbers, 32 GiB.
 	MaxElements = 1 << 32
-	// MaxAnchorElements bounds the elements of the anchor: 2²⁸, 2 GiB.
-	MaxAnchorElements = 1 << 28
 	// MaxContractBytes bounds contract.json.
 	MaxContractBytes = 64 << 20
 	maxName          = 200
@@ -221,8 +182,6 @@ var (
 	protocols    = []string{"dc", "nri"}
 	answers      = []string{"hard", "soft"}
 	standards    = []string{"range", "pooled", "none"}
-	anchorKinds  = []string{"uniform", "normal", "orthonormal", "public", "low-rank", "smote", "gaussian"}
-	basisKinds   = []string{"svd", "pca", "pca-perturbed", "scrambled", "random", "common-random", "common"}
 	methods      = []string{"odc", "ls", "gep", "opp", "gopp", "rdp", "consensus"}
 	targets      = map[string][]string{"odc": {"identity", "random"}, "ls": {"identity", "random", "sigma"}}
 	onlyIdentity = []string{"identity"}
@@ -289,6 +248,13 @@ func (c *Contract) FeatureNames() []string {
 	return names
 }
 
+// PublicFile is the SHA-256 of the public file that the anchor is made of; false if it is
+// made of none.
+func (c *Contract) PublicFile() (Hash, bool) {
+	h, err := ParseHash(c.Anchor.SHA256)
+	return h, err == nil
+}
+
 // PositiveLevel returns the index of the positive level, or -1 unless the
 // label has two levels.
 func (c *Contract) PositiveLevel() int {
@@ -328,7 +294,7 @@ func (c *Contract) expect() Expect {
 		pooled += c.StageNumbers(stage) * pooledNumber
 	}
 	directions := int64(0)
-	if c.Basis.Kind == "common" {
+	if c.Basis.Pooled() {
 		directions = int64(c.M()) * l * number // from the first party to the others
 	}
 	return Expect{

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	anchorspec "concord/anchor/spec"
+	basisspec "concord/basis/spec"
 	"concord/learn"
 	"concord/study"
 )
@@ -39,8 +41,8 @@ func TestDefaults(t *testing.T) {
 		},
 		Label:       study.Label{Name: "outcome", Type: "class", Levels: []string{"0", "1"}, Positive: "1"},
 		Standardise: "range",
-		Anchor:      study.Anchor{Kind: "orthonormal", Rows: 3},
-		Basis:       study.Basis{Kind: "pca", Dim: 2},
+		Anchor:      anchorspec.Spec{Kind: "orthonormal", Rows: 3},
+		Basis:       basisspec.Spec{Kind: "pca", Dim: 2},
 		Alignment:   study.Alignment{Method: "odc", Target: "identity"},
 		Model:       study.Model{Kind: "logistic", C: 1, MaxIter: 1000},
 		Metrics:     []string{"roc_auc", "accuracy"},
@@ -224,7 +226,7 @@ func TestValidate(t *testing.T) {
 		{"basis: {kind: scrambled}", "for protocol nri"},
 		{"basis: {dim: 2, fraction: 0.5}", "basis has both dim and fraction"},
 		{"basis: {fraction: 1}", "basis.fraction is 1, must be above 0 and below 1"},
-		{"basis: {kind: pca, delta: 0.1}", "basis.delta belongs to pca-perturbed, the basis is pca"},
+		{"basis: {kind: pca, delta: 0.1}", "basis.delta is 0.1, must be left out of kind pca: it belongs to pca-perturbed"},
 		{"protocol: nri\nbasis: {delta: 0}", "basis.delta is 0, must be above 0"},
 		{"subject: age", `the subject "age" is the label or a feature`},
 		{"floors: {people: 5}", "floors.people is 5 without a subject"},
@@ -250,8 +252,8 @@ func TestValidate(t *testing.T) {
 		{"anchor: {kind: gaussian}", "pooling.colluders is 1 of 3 parties"},
 		{"anchor: {kind: public}", "anchor.sha256 is missing"},
 		{"anchor: {kind: public, sha256: abc}", "must be a SHA-256 of 64 lower-case hexadecimal digits"},
-		{"anchor: {kind: normal, sha256: " + strings.Repeat("0a", 32) + "}", "anchor.sha256 belongs to public, the anchor is normal"},
-		{"anchor: {kind: smote, rank: 2}", "anchor.rank belongs to low-rank, the anchor is smote"},
+		{"anchor: {kind: normal, sha256: " + strings.Repeat("0a", 32) + "}", ", must be left out of kind normal: it belongs to public"},
+		{"anchor: {kind: smote, rank: 2}", "anchor.rank is 2, must be left out of kind smote: it belongs to low-rank"},
 		{"anchor: {kind: low-rank, rank: 4}", "anchor.rank is 4, must be from 1 to 3"},
 		{"anchor: {kind: low-rank, delta: 0}", "anchor.delta is 0, must be above 0"},
 		{"anchor: {kind: smote, neighbours: 0}", "anchor.neighbours is 0, must be from 1"},
@@ -324,20 +326,15 @@ func TestAnchors(t *testing.T) {
 	for _, tc := range []struct {
 		yaml, says string
 		visits     int
-		want       study.Anchor
+		want       anchorspec.Spec
 	}{
-		{"anchor: {kind: low-rank}\n", "SHOWS NEAR-RAW ROWS", 5, study.Anchor{Kind: "low-rank", Rows: 1000, Rank: 2, Delta: 0.05}},
-		{"anchor: {kind: smote, rows: 50}\n", "SHOWS NEAR-RAW ROWS", 5, study.Anchor{Kind: "smote", Rows: 50, Neighbours: 5}},
-		{"anchor: {kind: public, sha256: " + strings.Repeat("0a", 32) + "}\n", "public file with SHA-256 0a0a", 4, study.Anchor{Kind: "public", Rows: 1000, SHA256: &study.Hash{}}},
+		{"anchor: {kind: low-rank}\n", "SHOWS NEAR-RAW ROWS", 5, anchorspec.Spec{Kind: "low-rank", Rows: 1000, Rank: 2, Delta: 0.05}},
+		{"anchor: {kind: smote, rows: 50}\n", "SHOWS NEAR-RAW ROWS", 5, anchorspec.Spec{Kind: "smote", Rows: 50, Neighbours: 5}},
+		{"anchor: {kind: public, sha256: " + strings.Repeat("0a", 32) + "}\n", "public file with SHA-256 0a0a", 4, anchorspec.Spec{Kind: "public", Rows: 1000, SHA256: strings.Repeat("0a", 32)}},
 	} {
 		c, err := study.ParseYAML([]byte(smallYAML + tc.yaml))
 		if err != nil {
 			t.Fatal(err)
-		}
-		if tc.want.SHA256 != nil {
-			for i := range tc.want.SHA256 {
-				tc.want.SHA256[i] = 0x0a
-			}
 		}
 		if diff := cmp.Diff(tc.want, c.Anchor); diff != "" {
 			t.Error(diff)

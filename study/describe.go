@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	anchorspec "concord/anchor/spec"
 )
 
 // Describe says in a few lines of plain words what a contract means for those
@@ -34,11 +36,11 @@ func Describe(c *Contract) string {
 	c.describePooling(line)
 	line("anchor", "%s, %d rows; from a seed that the parties share and the analyst does not have", c.Anchor.Kind, c.Anchor.Rows)
 	switch {
-	case c.Anchor.Kind == "uniform":
+	case c.Anchor.Kind == anchorspec.Uniform:
 		line("", "whose images show the analyst directions of single features; those of an orthonormal or normal anchor do not")
-	case c.Anchor.Kind == "gaussian":
+	case c.Anchor.Kind == anchorspec.Gaussian:
 		line("", "with the pooled mean and covariance: it lies where rows lie, and is made of none of them")
-	case c.Anchor.Kind == "public":
+	case c.Anchor.Kind == anchorspec.Public:
 		line("", "made of the public file with SHA-256 %s", c.Anchor.SHA256)
 	case c.Anchor.Pieces():
 		line("", "made of a piece of every party, which SHOWS NEAR-RAW ROWS to every other party;")
@@ -61,7 +63,7 @@ func Describe(c *Contract) string {
 			line("noise", "deviation %g on every shared number, without a guarantee", sigma)
 		}
 	}
-	if c.Basis.Kind == "common" {
+	if c.Basis.Pooled() {
 		line("", "directions of the pooled second moments, the same for all, that each site mixes in secret")
 	}
 	if c.Alignment.Dim > 0 {

@@ -3,6 +3,8 @@ package study
 import (
 	"fmt"
 	"strings"
+
+	anchorspec "concord/anchor/spec"
 )
 
 type liner func(what, format string, args ...any)
@@ -35,7 +37,7 @@ func (c *Contract) describeFeatures(line liner) {
 		line("", "a figure is pooled over the sites that have the feature; %d sites at least must have each view,", c.Pooling.Colluders+LeastBeyond)
 		line("", "and each says at join which one it has: concord join --view")
 	}
-	if apart := c.Disjoint(); len(apart) > 0 && c.Anchor.Kind != "public" {
+	if apart := c.Disjoint(); len(apart) > 0 && c.Anchor.Kind != anchorspec.Public {
 		line("", "NOTHING RELATES %q and %q: they share no feature, and a %s anchor knows nothing of both;", c.Views[apart[0][0]].Name, c.Views[apart[0][1]].Name, c.Anchor.Kind)
 		line("", "their parties gain little or nothing from each other, and may lose; a public anchor relates them")
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	anchorspec "concord/anchor/spec"
 )
 
 // Pooling says how figures of all parties together are made by masked sums, of which
@@ -20,14 +22,6 @@ type Pooling struct {
 	Sketch int `json:"sketch,omitempty"`
 	// Power is how many power steps follow a sketch.
 	Power int `json:"power,omitempty"`
-}
-
-// Lift is the map to random Fourier features before the basis.
-type Lift struct {
-	// Dim is how many there are, D.
-	Dim int `json:"dim"`
-	// Gamma is that of the kernel exp(−γ‖x − y‖²) which they approximate.
-	Gamma float64 `json:"gamma"`
 }
 
 // View is what some of the parties have of the features.
@@ -73,7 +67,7 @@ var poolWeights = []string{"rows", "equal"}
 
 // pools says whether anything in the contract needs pooled figures.
 func (c *Contract) pools() bool {
-	return c.Standardise == "pooled" || c.Basis.Kind == "common" || c.Anchor.Kind == "gaussian" ||
+	return c.Standardise == "pooled" || c.Basis.Pooled() || c.Anchor.Kind == anchorspec.Gaussian ||
 		slices.ContainsFunc(c.Features, Feature.usesPooled)
 }
 
@@ -86,7 +80,7 @@ func (c *Contract) Stages() []Stage {
 	}
 	stages := []Stage{{Kind: StageFigures}}
 	switch {
-	case c.Basis.Kind != "common" && c.Anchor.Kind != "gaussian":
+	case !c.Basis.Pooled() && c.Anchor.Kind != anchorspec.Gaussian:
 	case c.Pooling.Sketch == 0:
 		stages = append(stages, Stage{Kind: StageMoments})
 	default:
@@ -107,7 +101,7 @@ func (c *Contract) poolSteps() []string {
 		}
 		steps = append(steps, "open "+s.String())
 	}
-	if c.Basis.Kind == "common" && steps != nil {
+	if c.Basis.Pooled() && steps != nil {
 		steps = append(steps, "common directions")
 	}
 	return steps
@@ -157,7 +151,7 @@ func (c *Contract) validatePooling() error {
 		return fmt.Errorf("study: figures are pooled and there are views of %d different sets of features, each of which %d sites at least must have (three beyond pooling.colluders), and parties is %d, below %d: sums over those who have a feature and those who have not would show the figures of few; take fewer views, or standardise: range or none, no missing: mean or common, and a public or normal anchor",
 			sets, p.Colluders+LeastBeyond, c.Parties, sets*(p.Colluders+LeastBeyond))
 	}
-	if c.Basis.Kind != "common" {
+	if !c.Basis.Pooled() {
 		if p.Weights != "" || p.Sketch != 0 || p.Power != 0 {
 			return fmt.Errorf("study: pooling.weights, sketch and power belong to basis.kind common, the basis is %s", c.Basis.Kind)
 		}
@@ -166,7 +160,7 @@ func (c *Contract) validatePooling() error {
 	if err := oneOf("pooling.weights", p.Weights, poolWeights); err != nil {
 		return err
 	}
-	if p.Weights == "equal" && c.Anchor.Kind == "gaussian" {
+	if p.Weights == "equal" && c.Anchor.Kind == anchorspec.Gaussian {
 		return fmt.Errorf("study: pooling.weights is equal and the anchor is gaussian, whose covariance is that of all rows; take weights: rows")
 	}
 	if p.Sketch == 0 {
@@ -175,7 +169,7 @@ func (c *Contract) validatePooling() error {
 		}
 		return nil
 	}
-	if c.Anchor.Kind == "gaussian" {
+	if c.Anchor.Kind == anchorspec.Gaussian {
 		return fmt.Errorf("study: pooling.sketch is %d and the anchor is gaussian, which needs the whole covariance; take sketch: 0", p.Sketch)
 	}
 	if err := between("pooling.sketch (at least basis.dim, at most the number of columns)", p.Sketch, c.Basis.Dim, c.M()); err != nil {
@@ -190,14 +184,11 @@ func (c *Contract) validateLift() error {
 	if l == nil {
 		return nil
 	}
-	if err := between("lift.dim", l.Dim, 2, MaxFeatures); err != nil {
+	if err := inSpec("lift", l.Check()); err != nil {
 		return err
 	}
-	if !finite(l.Gamma) || l.Gamma <= 0 || l.Gamma > 1e6 {
-		return fmt.Errorf("study: lift.gamma is %g, must be above 0 and at most 1e6", l.Gamma)
-	}
 	switch {
-	case c.Basis.Kind == "common":
+	case c.Basis.Pooled():
 		return fmt.Errorf("study: lift and basis.kind common do not go together: the common basis is of the columns, not of what they are lifted to")
 	case len(c.Views) > 0:
 		return fmt.Errorf("study: lift and views do not go together")
@@ -215,7 +206,7 @@ func (c *Contract) validateViews() error {
 	if len(c.Views) < 2 || len(c.Views) > c.Parties {
 		return fmt.Errorf("study: there are %d views, must be from 2 to %d, one a party", len(c.Views), c.Parties)
 	}
-	if c.Basis.Kind == "common" {
+	if c.Basis.Pooled() {
 		return fmt.Errorf("study: basis.kind is common and there are views: the directions in which all rows vary most go across columns of which no party has all, so that no party could project on them; take pca, or svd")
 	}
 	widest := 0

@@ -8,6 +8,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	anchorspec "concord/anchor/spec"
+	basisspec "concord/basis/spec"
+	"concord/internal/field"
 	"concord/learn"
 )
 
@@ -84,7 +87,7 @@ func (c *Contract) Validate() error {
 	}{
 		{"max_rows × features", int64(c.MaxRows) * int64(max(c.M(), c.Width())), MaxElements},
 		{"max_rows × label.levels", int64(c.MaxRows) * int64(len(c.Label.Levels)), MaxElements},
-		{"anchor.rows × features", int64(c.Anchor.Rows) * int64(max(c.M(), c.Width())), MaxAnchorElements},
+		{"anchor.rows × features", int64(c.Anchor.Rows) * int64(max(c.M(), c.Width())), anchorspec.MaxElements},
 	} {
 		if size.n > size.most {
 			return fmt.Errorf("study: %s is %d, must be at most %d", size.what, size.n, size.most)
@@ -134,31 +137,11 @@ func (c *Contract) validateLabel() error {
 }
 
 func (c *Contract) validateMethods() error {
-	if err := oneOf("anchor.kind", c.Anchor.Kind, anchorKinds); err != nil {
-		return err
-	}
-	if err := between("anchor.rows (at least the number of "+c.ColumnsWord()+", for Rank(A) = m)", c.Anchor.Rows, c.Width(), MaxAnchorRows); err != nil {
-		return err
-	}
 	if err := c.validateAnchor(); err != nil {
 		return err
 	}
-	if err := oneOf("basis.kind", c.Basis.Kind, basisKinds); err != nil {
+	if err := c.validateBasis(); err != nil {
 		return err
-	}
-	if delta := c.Basis.Delta; c.Basis.Kind == "pca-perturbed" {
-		if !finite(delta) || delta <= 0 || delta > 10 {
-			return fmt.Errorf("study: basis.delta is %g, must be above 0 and at most 10", delta)
-		}
-	} else if delta != 0 {
-		return fmt.Errorf("study: basis.delta belongs to pca-perturbed, the basis is %s", c.Basis.Kind)
-	}
-	if w := c.free(); c.Basis.Dim < 1 || c.Basis.Dim >= w {
-		sum := ""
-		if w < c.Width() {
-			sum = fmt.Sprintf(", which vary in %d directions, since the columns of a category sum to 1,", w)
-		}
-		return fmt.Errorf("study: basis.dim is %d, must be from 1 to %d: a basis as wide as the %d %s%s would leave nothing out", c.Basis.Dim, w-1, c.Width(), c.ColumnsWord(), sum)
 	}
 	if err := oneOf("alignment.method", c.Alignment.Method, methods); err != nil {
 		return err
@@ -181,34 +164,45 @@ func (c *Contract) validateMethods() error {
 	return oneOf("alignment.target of "+c.Alignment.Method, c.Alignment.Target, allowed)
 }
 
-// validateAnchor checks what each kind of anchor has.
+// validateBasis checks the basis by itself and against the columns that it sees.
+func (c *Contract) validateBasis() error {
+	if err := oneOf("basis.kind", c.Basis.Kind, basisspec.Kinds()); err != nil {
+		return err
+	}
+	if w := c.free(); c.Basis.Dim < 1 || c.Basis.Dim >= w {
+		sum := ""
+		if w < c.Width() {
+			sum = fmt.Sprintf(", which vary in %d directions, since the columns of a category sum to 1,", w)
+		}
+		return fmt.Errorf("study: basis.dim is %d, must be from 1 to %d: a basis as wide as the %d %s%s would leave nothing out", c.Basis.Dim, w-1, c.Width(), c.ColumnsWord(), sum)
+	}
+	return inSpec("basis", c.Basis.Check())
+}
+
+// inSpec is what is wrong with a part of the contract.
+func inSpec(part string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("study: %w", field.In(part, err))
+}
+
+// validateAnchor checks the anchor by itself and against the rest.
 func (c *Contract) validateAnchor() error {
 	a := c.Anchor
-	for _, s := range []struct {
-		key  string
-		set  bool
-		kind string
-	}{{"sha256", a.SHA256 != nil, "public"}, {"rank", a.Rank != 0, "low-rank"}, {"delta", a.Delta != 0, "low-rank"}, {"neighbours", a.Neighbours != 0, "smote"}} {
-		if s.set && a.Kind != s.kind {
-			return fmt.Errorf("study: anchor.%s belongs to %s, the anchor is %s", s.key, s.kind, a.Kind)
-		}
+	if err := oneOf("anchor.kind", a.Kind, anchorspec.Kinds()); err != nil {
+		return err
 	}
-	switch a.Kind {
-	case "public":
-		if a.SHA256 == nil || a.SHA256.IsZero() {
-			return fmt.Errorf("study: anchor.sha256 is missing: the SHA-256 of the public file, which everybody must have")
-		}
-	case "low-rank":
+	if err := between("anchor.rows (at least the number of "+c.ColumnsWord()+", for Rank(A) = m)", a.Rows, c.Width(), anchorspec.MaxRows); err != nil {
+		return err
+	}
+	if a.Kind == anchorspec.LowRank {
 		if err := between("anchor.rank", a.Rank, 1, c.M()); err != nil {
 			return err
 		}
-		if !finite(a.Delta) || a.Delta <= 0 || a.Delta > 10 {
-			return fmt.Errorf("study: anchor.delta is %g, must be above 0 and at most 10", a.Delta)
-		}
-	case "smote":
-		if err := between("anchor.neighbours", a.Neighbours, 1, 100); err != nil {
-			return err
-		}
+	}
+	if err := inSpec("anchor", a.Check()); err != nil {
+		return err
 	}
 	if a.Pieces() && c.NeedsFigures() {
 		return fmt.Errorf("study: the anchor is %s, whose pieces are made before anything is pooled, and rows are prepared by pooled figures; take standardise: range and no missing: mean or common, or another anchor", a.Kind)
@@ -289,15 +283,15 @@ func (c *Contract) validateProtocol() error {
 		if c.Answers != "" || c.LocalModel != nil {
 			return fmt.Errorf("study: answers and local_model belong to protocol nri, this one is %s", c.Protocol)
 		}
-		if c.Basis.Kind == "pca-perturbed" || c.Basis.Kind == "scrambled" {
+		if c.Basis.OneWay() {
 			return fmt.Errorf("study: basis.kind %s makes a basis that cannot be made again, for protocol nri; under %s the basis is kept anyway, so take svd or pca", c.Basis.Kind, c.Protocol)
 		}
 		return nil
 	}
-	if c.Anchor.Kind == "uniform" || c.Anchor.Kind == "orthonormal" {
+	if c.Anchor.Kind == anchorspec.Uniform || c.Anchor.Kind == anchorspec.Orthonormal {
 		return fmt.Errorf("study: anchor.kind is %s; under nri each party trains its model on the anchor, which must lie where rows lie: take normal", c.Anchor.Kind)
 	}
-	if c.Anchor.Kind == "normal" && c.Standardise == "none" {
+	if c.Anchor.Kind == anchorspec.Normal && c.Standardise == "none" {
 		return fmt.Errorf("study: standardise is %s; under nri each party trains its model on the normal anchor, which lies around 0 with deviation 1, and features must lie there too: give every feature a range, or take pooled", c.Standardise)
 	}
 	if err := oneOf("answers", c.Answers, answers); err != nil {

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	anchorspec "concord/anchor/spec"
+	basisspec "concord/basis/spec"
 )
 
 // maxYAMLBytes bounds study.yaml.
@@ -58,8 +61,8 @@ func ParseYAMLWith(b []byte, read func(name string) ([]byte, error)) (*Contract,
 	}
 	c := &Contract{
 		Format: ContractFormat,
-		Anchor: Anchor{Rows: unset, Rank: unset, Delta: unset, Neighbours: unset},
-		Basis:  Basis{Dim: unset, Delta: unset},
+		Anchor: anchorspec.Spec{Rows: unset, Rank: unset, Delta: unset, Neighbours: unset},
+		Basis:  basisspec.Spec{Dim: unset, Delta: unset},
 		Model:  unsetModel(),
 		Floors: Floors{Rows: unset, PerClass: unset, People: unset, Eps: unset},
 	}
@@ -106,7 +109,7 @@ func (c *Contract) fromYAML(root *yamlNode, read func(name string) ([]byte, erro
 				s.get("sketch").integer(&c.Pooling.Sketch), s.get("power").integer(&c.Pooling.Power))
 		}),
 		section(f.get("lift"), func(s *fields) error {
-			c.Lift = &Lift{Dim: unset, Gamma: unset}
+			c.Lift = &basisspec.Lift{Dim: unset, Gamma: unset}
 			return errors.Join(s.get("dim").integer(&c.Lift.Dim), s.get("gamma").float(&c.Lift.Gamma))
 		}),
 		f.get("views").list(c.viewFromYAML),
@@ -277,19 +280,16 @@ func rangeFromYAML(n *yamlNode, dst **Range) error {
 	return errors.Join(n.items[0].float(&(*dst).Min), n.items[1].float(&(*dst).Max))
 }
 
-func hashFromYAML(n *yamlNode, dst **Hash) error {
+func hashFromYAML(n *yamlNode, dst *string) error {
 	if n == nil {
 		return nil
 	}
-	var text string
-	if err := n.str(&text); err != nil {
+	if err := n.str(dst); err != nil {
 		return err
 	}
-	h, err := ParseHash(text)
-	if err != nil {
+	if _, err := ParseHash(*dst); err != nil {
 		return n.errAt("must be a SHA-256 of 64 lower-case hexadecimal digits")
 	}
-	*dst = &h
 	return nil
 }
 

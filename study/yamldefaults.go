@@ -1,6 +1,11 @@
 package study
 
-import "slices"
+import (
+	"slices"
+
+	anchorspec "concord/anchor/spec"
+	basisspec "concord/basis/spec"
+)
 
 // fillIn sets what study.yaml left out (see ParseYAML) and what follows from
 // the rest.
@@ -35,32 +40,21 @@ func (c *Contract) fillInRows() {
 func (c *Contract) fillInProjection() {
 	m := c.Width()
 	if c.Protocol == "nri" {
-		setDefault(&c.Anchor.Kind, "normal")
-		setDefault(&c.Basis.Kind, "pca-perturbed")
+		setDefault(&c.Anchor.Kind, anchorspec.Normal)
+		setDefault(&c.Basis.Kind, basisspec.Perturbed)
 	}
-	setDefault(&c.Anchor.Kind, "orthonormal")
-	if c.Anchor.Kind == "orthonormal" {
-		setNumber(&c.Anchor.Rows, m)
-	}
-	setNumber(&c.Anchor.Rows, max(1000, 2*m))
-	setDefault(&c.Basis.Kind, "pca")
+	setDefault(&c.Anchor.Kind, anchorspec.Orthonormal)
+	setNumber(&c.Anchor.Rows, c.Anchor.Defaults(m, 0).Rows)
+	setDefault(&c.Basis.Kind, basisspec.PCA)
 	c.fillInViews()
-	setNumber(&c.Basis.Dim, max(1, c.free()*8/10))
+	b := c.Basis.Defaults(c.free())
+	setNumber(&c.Basis.Dim, b.Dim)
+	setNumber(&c.Basis.Delta, b.Delta)
 	c.fillInPooling()
-	switch c.Anchor.Kind {
-	case "low-rank":
-		setNumber(&c.Anchor.Rank, c.Basis.Dim)
-		setNumber(&c.Anchor.Delta, 0.05)
-	case "smote":
-		setNumber(&c.Anchor.Neighbours, 5)
-	}
-	setNumber(&c.Anchor.Rank, 0)
-	setNumber(&c.Anchor.Delta, 0)
-	setNumber(&c.Anchor.Neighbours, 0)
-	if c.Basis.Kind == "pca-perturbed" {
-		setNumber(&c.Basis.Delta, 0.05)
-	}
-	setNumber(&c.Basis.Delta, 0)
+	a := c.Anchor.Defaults(m, c.Basis.Dim)
+	setNumber(&c.Anchor.Rank, a.Rank)
+	setNumber(&c.Anchor.Delta, a.Delta)
+	setNumber(&c.Anchor.Neighbours, a.Neighbours)
 }
 
 // fillInViews sets the dimension of each view, and where there are any that of the basis
@@ -74,7 +68,7 @@ func (c *Contract) fillInViews() {
 				columns += f.free()
 			}
 		}
-		setNumber(&c.Views[i].Dim, max(1, columns*8/10))
+		setNumber(&c.Views[i].Dim, c.Basis.Defaults(columns).Dim)
 		widest = max(widest, c.Views[i].Dim)
 	}
 	if len(c.Views) > 0 {
@@ -159,9 +153,9 @@ func (c *Contract) fillInPooling() {
 	}
 	p := c.Pooling
 	setNumber(&p.Colluders, 1)
-	if c.Basis.Kind == "common" {
+	if c.Basis.Pooled() {
 		setDefault(&p.Weights, "rows")
-		if c.M() > MomentColumns && c.Anchor.Kind != "gaussian" {
+		if c.M() > MomentColumns && c.Anchor.Kind != anchorspec.Gaussian {
 			setNumber(&p.Sketch, min(c.M(), 2*c.Basis.Dim+10))
 		}
 		if p.Sketch > 0 {

@@ -1,30 +1,28 @@
-package lift_test
+package basis_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/lift"
+	"concord/basis"
+	"concord/basis/spec"
 	"concord/linalg"
 	"concord/secret"
 )
 
-func source(b byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{b}) }
-
-// TestKernel: inner products of lifted rows are the kernel's. A product is a mean of D
+// TestLiftKernel: inner products of lifted rows are the kernel's. A product is a mean of D
 // independent terms in [−2, 2] of mean exp(−γd²): by Hoeffding's inequality one of 45
 // pairs is more than 0.1 off with a probability of 90·exp(−D·0.1²/8) = 2e-7 for D = 16,000.
-func TestKernel(t *testing.T) {
+func TestLiftKernel(t *testing.T) {
 	const dim = 16_000
 	x := linalg.Normal(10, 3, source(1))
 	for _, gamma := range []float64{0.05, 0.5, 5} {
-		f, err := lift.New(3, dim, gamma, source(2))
+		f, err := basis.NewLift(spec.Lift{Dim: dim, Gamma: gamma}, 3, source(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,9 +42,9 @@ func TestKernel(t *testing.T) {
 	}
 }
 
-// TestApply is the definition.
-func TestApply(t *testing.T) {
-	f, err := lift.New(4, 7, 0.3, source(3))
+// TestLiftApply is the definition.
+func TestLiftApply(t *testing.T) {
+	f, err := basis.NewLift(spec.Lift{Dim: 7, Gamma: 0.3}, 4, source(3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +59,7 @@ func TestApply(t *testing.T) {
 			}
 		}
 	}
-	again, err := lift.New(4, 7, 0.3, source(3))
+	again, err := basis.NewLift(spec.Lift{Dim: 7, Gamma: 0.3}, 4, source(3))
 	if err != nil || !mat.Equal(again.Apply(secret.NewMatrix(x)).Reveal(), z) {
 		t.Errorf("the same source gives another map: %v", err)
 	}
@@ -74,7 +72,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-func TestRefuses(t *testing.T) {
+func TestLiftRefuses(t *testing.T) {
 	for _, tc := range []struct {
 		m, dim int
 		gamma  float64
@@ -83,15 +81,15 @@ func TestRefuses(t *testing.T) {
 		{0, 5, 1, "0 columns to 5"}, {5, 0, 1, "5 columns to 0"}, {1 << 20, 1 << 20, 1, "are more than"},
 		{5, 5, 0, "gamma is 0"}, {5, 5, math.NaN(), "gamma is NaN"}, {5, 5, math.Inf(1), "gamma is +Inf"},
 	} {
-		if _, err := lift.New(tc.m, tc.dim, tc.gamma, source(5)); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := basis.NewLift(spec.Lift{Dim: tc.dim, Gamma: tc.gamma}, tc.m, source(5)); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("error %v, want %q", err, tc.want)
 		}
 	}
 }
 
-// TestPrintsNothing: no verb and no encoder shows a number of a map.
-func TestPrintsNothing(t *testing.T) {
-	f, err := lift.New(2, 3, 1, source(6))
+// TestLiftPrintsNothing: no verb and no encoder shows a number of a map.
+func TestLiftPrintsNothing(t *testing.T) {
+	f, err := basis.NewLift(spec.Lift{Dim: 3, Gamma: 1}, 2, source(6))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +98,7 @@ func TestPrintsNothing(t *testing.T) {
 			t.Errorf("%s prints %q", verb, got)
 		}
 	}
-	if got := fmt.Sprintf("%+v", struct{ F *lift.Map }{f}); strings.Contains(got, ".") {
+	if got := fmt.Sprintf("%+v", struct{ F *basis.Lift }{f}); strings.Contains(got, ".") {
 		t.Errorf("a struct around it prints %q", got)
 	}
 	if _, err := json.Marshal(f); err == nil {
