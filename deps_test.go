@@ -11,7 +11,7 @@ import (
 // lines above its own: the order is that of the data's way, from matrices to
 // programs. It is policy: a build that breaks it is mended, not the policy.
 var order = [][]string{
-	{"secret", "internal/field", "internal/repeatable", "internal/limit", "internal/sitepage"},
+	{"wire", "secret", "internal/field", "internal/build", "internal/repeatable", "internal/limit", "internal/sitepage"},
 	{"anchor/spec", "basis/spec"},
 	{"linalg"},
 	{"manifold"},
@@ -41,9 +41,9 @@ var order = [][]string{
 	{"internal/doctor", "internal/auditlog", "internal/analysis", "internal/dossier"},
 	{"internal/replay"},
 	{"internal/server", "internal/post"},
-	{"internal/partycli", "internal/analystcli"},
+	{"internal/cli/concord", "internal/cli/concordd"},
 	{"internal/load", "internal/demo", "internal/chaos"},
-	{"internal/labcli"},
+	{"internal/cli/lab"},
 	{"cmd/concord", "cmd/concordd", "cmd/concord-lab"},
 }
 
@@ -54,8 +54,8 @@ var borders = []struct {
 	program   string
 	mayNotUse []string
 }{
-	{"cmd/concordd", []string{"anchor", "basis", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/partycli"}},
-	{"cmd/concord", []string{"analyst", "lab", "internal/store", "internal/server", "internal/analystcli"}},
+	{"cmd/concordd", []string{"anchor", "basis", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/cli/concord"}},
+	{"cmd/concord", []string{"analyst", "lab", "internal/store", "internal/server", "internal/cli/concordd"}},
 }
 
 func goList(t *testing.T, args ...string) []string {

@@ -11,9 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"concord/internal/analystcli"
 	"concord/internal/cli"
-	"concord/internal/partycli"
+	"concord/internal/cli/concord"
+	"concord/internal/cli/concordd"
 	_ "concord/internal/repeatable" // the same cases in every run
 )
 
@@ -56,13 +56,13 @@ func (s *carriers) must(out string, status int) string {
 // office runs concordd, at a clinic runs concord; both return what was printed.
 func (s *carriers) office(args ...string) (string, int) {
 	var out bytes.Buffer
-	status := analystcli.Run(s.t.Context(), append([]string{"--dir", filepath.Join(s.dir, "office")}, args...), strings.NewReader(""), &out, &out)
+	status := concordd.Run(s.t.Context(), append([]string{"--dir", filepath.Join(s.dir, "office")}, args...), strings.NewReader(""), &out, &out)
 	return out.String(), status
 }
 
 func (s *carriers) at(clinic string, args ...string) (string, int) {
 	var out bytes.Buffer
-	status := partycli.Run(s.t.Context(), append([]string{"--dir", filepath.Join(s.dir, clinic)}, args...), strings.NewReader("yes\n"), &out, &out)
+	status := concord.Run(s.t.Context(), append([]string{"--dir", filepath.Join(s.dir, clinic)}, args...), strings.NewReader("yes\n"), &out, &out)
 	return out.String(), status
 }
 

@@ -17,11 +17,11 @@ import (
 	"filippo.io/age"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"concord/internal/analystcli"
 	"concord/internal/cli"
+	"concord/internal/cli/concord"
+	"concord/internal/cli/concordd"
+	"concord/internal/cli/lab"
 	"concord/internal/dossier"
-	"concord/internal/labcli"
-	"concord/internal/partycli"
 	"concord/secret"
 	"concord/study"
 )
@@ -33,10 +33,10 @@ func TestMain(m *testing.M) {
 		return func() { cli.Main(run) }
 	}
 	testscript.Main(m, map[string]func(){
-		"concord":     program(partycli.Run),
-		"concord-lab": program(labcli.Run),
+		"concord":     program(concord.Run),
+		"concord-lab": program(lab.Run),
 		"concordd": program(func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-			return analystcli.Run(ctx, args, stdin, stdout, stderr)
+			return concordd.Run(ctx, args, stdin, stdout, stderr)
 		}),
 	})
 }

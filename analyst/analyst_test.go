@@ -15,7 +15,7 @@ import (
 	"concord/study"
 )
 
-func contract(t *testing.T, more string) *study.Contract {
+func newContract(t *testing.T, more string) *study.Contract {
 	t.Helper()
 	c, err := study.ParseYAML([]byte(`
 name: Test
@@ -66,7 +66,7 @@ func TestAlignAndTrain(t *testing.T) {
 		"alignment: {method: gopp}\n",
 		"alignment: {method: rdp}\n",
 	} {
-		c := contract(t, more)
+		c := newContract(t, more)
 		ps := parts(rand.NewChaCha8([32]byte{1}))
 		g, err := analyst.Align(c, study.Hash{1}, ps)
 		if err != nil {
@@ -116,7 +116,7 @@ func TestOutweighed(t *testing.T) {
 		{"alignment: {method: ls, target: sigma}\nmodel: {kind: ridge, alpha: 0.01}\n", false},
 		{"alignment: {method: odc}\n", false},
 	} {
-		c := contract(t, tc.more)
+		c := newContract(t, tc.more)
 		ps := parts(rand.NewChaCha8([32]byte{5}))
 		g, err := analyst.Align(c, study.Hash{1}, ps)
 		if err != nil {
@@ -133,7 +133,7 @@ func TestOutweighed(t *testing.T) {
 }
 
 func TestRegression(t *testing.T) {
-	c := contract(t, "")
+	c := newContract(t, "")
 	c.Label = study.Label{Name: "y", Type: "number"}
 	c.Model = study.Model{Kind: "ridge", Alpha: 1}
 	c.Metrics = []string{"rmse", "r2"}
@@ -190,7 +190,7 @@ func TestRefused(t *testing.T) {
 		{"below the class floor", `class "yes" has 0 rows, the floor is 3`,
 			func(p []analyst.Contribution) []analyst.Contribution { clear(p[0].Labels); return p }},
 	} {
-		_, err := analyst.Align(contract(t, ""), study.Hash{1}, tc.change(parts(rand.NewChaCha8([32]byte{3}))))
+		_, err := analyst.Align(newContract(t, ""), study.Hash{1}, tc.change(parts(rand.NewChaCha8([32]byte{3}))))
 		if err == nil || !strings.Contains(err.Error(), tc.problem) {
 			t.Errorf("%s: error is %v, want %q", tc.name, err, tc.problem)
 		}
@@ -198,7 +198,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestTrainStops(t *testing.T) {
-	c := contract(t, "")
+	c := newContract(t, "")
 	ps := parts(rand.NewChaCha8([32]byte{4}))
 	g, err := analyst.Align(c, study.Hash{1}, ps)
 	if err != nil {
@@ -217,7 +217,7 @@ func TestTrainTooLarge(t *testing.T) {
 	rnd := rand.NewChaCha8([32]byte{6})
 	train := func(more string, change func(*analyst.Contribution)) error {
 		t.Helper()
-		c := contract(t, more)
+		c := newContract(t, more)
 		ps := parts(rnd)
 		for i := range ps {
 			change(&ps[i])

@@ -13,7 +13,7 @@ import (
 	"concord/study"
 )
 
-func identity(t testing.TB, name string) *study.Identity {
+func newIdentity(t testing.TB, name string) *study.Identity {
 	t.Helper()
 	id, err := study.NewIdentity(study.RoleParty, name, nil)
 	if err != nil {
@@ -58,7 +58,7 @@ func verify(id *study.Identity, b []byte) (*audit.Chain, error) {
 }
 
 func TestLog(t *testing.T) {
-	id := identity(t, "North")
+	id := newIdentity(t, "North")
 	lines, heads := log(t, id, events)
 	var got []audit.Event
 	chain, err := audit.Verify(bytes.NewReader(text(lines)), id.Statement.Fingerprint(), hash, audit.KeysOf(id.Statement), func(e *audit.Entry) error {
@@ -86,7 +86,7 @@ func TestLog(t *testing.T) {
 // TestEveryByte: a log with any one byte changed, removed or doubled is not read
 // as a whole log, except that without its last line feed the last line is torn.
 func TestEveryByte(t *testing.T) {
-	id := identity(t, "North")
+	id := newIdentity(t, "North")
 	lines, _ := log(t, id, events)
 	good := text(lines)
 	for i := range good {
@@ -114,7 +114,7 @@ func TestEveryByte(t *testing.T) {
 // TestLines: lines that are removed, repeated, reordered or put in from elsewhere
 // are found, and the error says which one it is.
 func TestLines(t *testing.T) {
-	id, thief := identity(t, "North"), identity(t, "North")
+	id, thief := newIdentity(t, "North"), newIdentity(t, "North")
 	lines, _ := log(t, id, events)
 	other, _ := log(t, id, append([]audit.Event{{Kind: audit.Begun}}, events...))
 	foreign, _ := log(t, thief, events)
@@ -148,7 +148,7 @@ func TestLines(t *testing.T) {
 // that somebody else holds that is found, with the entries in question; beyond it
 // nothing is claimed.
 func TestWholeRewritten(t *testing.T) {
-	id := identity(t, "North")
+	id := newIdentity(t, "North")
 	lines, heads := log(t, id, events)
 	vouchers := []audit.Voucher{
 		{heads[4], "the analyst", "the second receipt"},
@@ -216,7 +216,7 @@ func TestSightings(t *testing.T) {
 // TestRekeyed: after a re-key, signed with the old key, the new one signs; before
 // it, and by any other, it does not.
 func TestRekeyed(t *testing.T) {
-	old, fresh := identity(t, "North"), identity(t, "North")
+	old, fresh := newIdentity(t, "North"), newIdentity(t, "North")
 	lines, _ := log(t, old, []audit.Event{{Kind: audit.Begun}, {Kind: audit.Rekeying, Party: fresh.Statement.Fingerprint()}})
 	last, err := audit.Decode(lines[1])
 	if err != nil {
@@ -244,7 +244,7 @@ func TestRekeyed(t *testing.T) {
 }
 
 func TestNextRefuses(t *testing.T) {
-	id := identity(t, "North")
+	id := newIdentity(t, "North")
 	now := time.Unix(1_700_000_000, 0)
 	for name, e := range map[string]audit.Event{
 		"no kind":      {},
@@ -270,7 +270,7 @@ func TestNextRefuses(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	id := identity(f, "North")
+	id := newIdentity(f, "North")
 	lines, _ := log(f, id, events)
 	for _, line := range lines {
 		f.Add(line)

@@ -9,7 +9,7 @@ import (
 
 // BenchmarkVerify reads a log of 1,000 entries: a signature each.
 func BenchmarkVerify(b *testing.B) {
-	id := identity(b, "North")
+	id := newIdentity(b, "North")
 	var many []audit.Event
 	for range 1000 {
 		many = append(many, events[3])

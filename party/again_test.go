@@ -31,7 +31,7 @@ func TestAgain(t *testing.T) {
 		{"svd", "dc", 2, true},
 		{"random", "dc", 4, false},
 	} {
-		c := contract(t, "pca", "normal")
+		c := newContract(t, "pca", "normal")
 		c.Basis.Kind, c.Basis.Delta, c.Protocol = tc.kind, 0.05, tc.protocol
 		tab := read(t, c, csv(60, rand.New(rand.NewPCG(1, 2))))
 		agreed := party.Agreed{Seed: seed(t)}

@@ -20,7 +20,7 @@ import (
 // TestEffectiveFloors: the strictest of contract, site and program counts, and a
 // missing policy leaves the other two.
 func TestEffectiveFloors(t *testing.T) {
-	c := contract(t, "pca", "uniform")
+	c := newContract(t, "pca", "uniform")
 	c.Floors = study.Floors{Rows: 3, PerClass: 1, Eps: 0.05}
 	f := party.EffectiveFloors(c, nil)
 	if f.Rows != (party.Floor{Least: 10, By: "built in"}) || f.PerClass != (party.Floor{Least: 2, By: "built in"}) || f.People.Least != 5 || f.Eps != 0.05 {
@@ -44,7 +44,7 @@ func TestEffectiveFloors(t *testing.T) {
 // TestSiteFloors: what the site demands stops a contribution, with the figure and who
 // demands it.
 func TestSiteFloors(t *testing.T) {
-	c := contract(t, "pca", "uniform")
+	c := newContract(t, "pca", "uniform")
 	tab := read(t, c, csv(60, rand.New(rand.NewPCG(1, 2))))
 	for _, tc := range []struct {
 		policy study.Policy
@@ -71,7 +71,7 @@ func TestSiteFloors(t *testing.T) {
 // TestDownSampling: rows of which the basis leaves out too little are not among what
 // leaves, and all others are (MM Definition 2.6).
 func TestDownSampling(t *testing.T) {
-	c := contract(t, "svd", "uniform")
+	c := newContract(t, "svd", "uniform")
 	tab := read(t, c, csv(200, rand.New(rand.NewPCG(1, 2))))
 	whole, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{5}))
 	if err != nil {
@@ -109,7 +109,7 @@ func TestDownSampling(t *testing.T) {
 
 // TestPeopleFloor: rows of few people are few people.
 func TestPeopleFloor(t *testing.T) {
-	c := contract(t, "pca", "uniform")
+	c := newContract(t, "pca", "uniform")
 	c.Subject, c.Floors.People = "who", 20
 	lines := strings.Split(strings.TrimSpace(csv(60, rand.New(rand.NewPCG(1, 2)))), "\n")
 	var b strings.Builder
@@ -130,7 +130,7 @@ func TestPeopleFloor(t *testing.T) {
 // of them would be equations for the basis; figures that have floors keep them and do
 // not look better than they are.
 func TestReportIsRounded(t *testing.T) {
-	c := contract(t, "pca", "normal")
+	c := newContract(t, "pca", "normal")
 	c.Protocol, c.Basis.Kind, c.Basis.Delta = "nri", "pca-perturbed", 0.05
 	tab := read(t, c, csv(200, rand.New(rand.NewPCG(1, 2))))
 	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{5}))

@@ -34,7 +34,7 @@ basis: {kind: %s, dim: 2}
 anchor: {kind: %s}
 `
 
-func contract(t *testing.T, basisKind, anchorKind string) *study.Contract {
+func newContract(t *testing.T, basisKind, anchorKind string) *study.Contract {
 	t.Helper()
 	c, err := study.ParseYAML(fmt.Appendf(nil, yaml, basisKind, anchorKind))
 	if err != nil {
@@ -81,7 +81,7 @@ func TestPrepare(t *testing.T) {
 	for _, basisKind := range []string{"svd", "pca"} {
 		for _, anchorKind := range []string{"uniform", "orthonormal"} {
 			t.Run(basisKind+"/"+anchorKind, func(t *testing.T) {
-				c := contract(t, basisKind, anchorKind)
+				c := newContract(t, basisKind, anchorKind)
 				tab := read(t, c, csv(40, rand.New(rand.NewPCG(1, 2))))
 				got, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{1}))
 				if err != nil {
@@ -134,7 +134,7 @@ func TestPrepare(t *testing.T) {
 
 // TestPrepareTwice: a second basis is another one, though the span is the same.
 func TestPrepareTwice(t *testing.T) {
-	c := contract(t, "svd", "uniform")
+	c := newContract(t, "svd", "uniform")
 	tab := read(t, c, csv(40, rand.New(rand.NewPCG(1, 2))))
 	one, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, basis.NewSource())
 	if err != nil {
@@ -152,7 +152,7 @@ func TestPrepareTwice(t *testing.T) {
 // TestExposure: where one feature varies far more than the others together, the
 // first principal component of what leaves is that feature, whatever the basis.
 func TestExposure(t *testing.T) {
-	c := contract(t, "svd", "uniform")
+	c := newContract(t, "svd", "uniform")
 	for j := 1; j < 4; j++ { // ranges a hundred times too wide flatten b, c and d
 		r := c.Features[j].Range
 		mid, half := (r.Max+r.Min)/2, (r.Max-r.Min)/2
@@ -170,7 +170,7 @@ func TestExposure(t *testing.T) {
 }
 
 func TestFloors(t *testing.T) {
-	c := contract(t, "svd", "uniform")
+	c := newContract(t, "svd", "uniform")
 	rnd := rand.New(rand.NewPCG(3, 4))
 	few := csv(6, rnd)
 	oneClass := strings.ReplaceAll(csv(12, rnd), "yes", "no")
@@ -188,7 +188,7 @@ func TestFloors(t *testing.T) {
 
 // TestConstantFeature: the error gives the file and the column.
 func TestConstantFeature(t *testing.T) {
-	c := contract(t, "svd", "uniform")
+	c := newContract(t, "svd", "uniform")
 	rnd := rand.New(rand.NewPCG(3, 4))
 	text := "y,b,c,a,d\n"
 	for i := range 12 {
@@ -205,7 +205,7 @@ func TestConstantFeature(t *testing.T) {
 // after the other. The graph holds float32 weights: with four inputs of order
 // one, 10⁻⁵ is a hundred roundings.
 func TestAcceptIsTheComposition(t *testing.T) {
-	c := contract(t, "svd", "orthonormal")
+	c := newContract(t, "svd", "orthonormal")
 	tab := read(t, c, csv(60, rand.New(rand.NewPCG(5, 6))))
 	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{2}))
 	if err != nil {
@@ -263,7 +263,7 @@ func TestAcceptIsTheComposition(t *testing.T) {
 
 // TestAcceptRefusesRows: no model that contains training rows is taken under dc.
 func TestAcceptRefusesRows(t *testing.T) {
-	c := contract(t, "svd", "orthonormal")
+	c := newContract(t, "svd", "orthonormal")
 	tab := read(t, c, csv(60, rand.New(rand.NewPCG(5, 6))))
 	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{2}))
 	if err != nil {
@@ -298,7 +298,7 @@ func TestAcceptRefusesRows(t *testing.T) {
 // TestCommonRandom: directions of a common random basis are the same for all parties, of
 // whatever rows, and mixed by each for itself; another seed has others.
 func TestCommonRandom(t *testing.T) {
-	c := contract(t, "common-random", "uniform")
+	c := newContract(t, "common-random", "uniform")
 	other, err := anchor.SeedFromBytes(secret.NewBytes([]byte("another 32 bytes that are a seed")))
 	if err != nil {
 		t.Fatal(err)

@@ -101,7 +101,7 @@ func TestPieceShows(t *testing.T) {
 	if _, _, err := party.Piece(c, tab, party.EffectiveFloors(c, &study.Policy{Rows: 61}), basis.NewSource()); err == nil || !strings.Contains(err.Error(), "floor of this site is 61") {
 		t.Errorf("a floor of rows: %v", err)
 	}
-	if _, _, err := party.Piece(contract(t, "pca", "uniform"), tab, party.Floors{}, basis.NewSource()); err == nil {
+	if _, _, err := party.Piece(newContract(t, "pca", "uniform"), tab, party.Floors{}, basis.NewSource()); err == nil {
 		t.Error("a uniform anchor has a piece")
 	}
 }

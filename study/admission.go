@@ -50,29 +50,6 @@ func (c *Contract) validateAdmission() error {
 // Retrain says whether the model is trained again when a party comes late.
 func (c *Contract) Retrain() bool { return c.Admission != nil && c.Admission.Retrain }
 
-// confirmers are the members of a roster who may confirm a newcomer, and how many of
-// them must.
-func (c *Contract) confirmers(r *Roster) (named []*Statement, need int) {
-	named = r.Parties()
-	switch a := c.Admission; {
-	case a == nil:
-	case len(a.Members) > 0:
-		named = slices.DeleteFunc(named, func(s *Statement) bool {
-			return !slices.ContainsFunc(a.Members, func(name string) bool { return strings.EqualFold(name, s.Name) })
-		})
-	case a.Count > 0:
-		return named, min(a.Count, len(named))
-	}
-	return named, len(named)
-}
-
-// MayAdmit reports whether the contract wants the confirmation of a member of a roster
-// for a newcomer, or takes it as one of several.
-func (c *Contract) MayAdmit(r *Roster, member Hash) bool {
-	named, _ := c.confirmers(r)
-	return slices.ContainsFunc(named, func(s *Statement) bool { return s.Fingerprint() == member })
-}
-
 // Describe says it in words.
 func (a *Admission) Describe() string {
 	who := "all members confirm"

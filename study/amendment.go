@@ -87,12 +87,12 @@ func DecodeAmendment(b []byte) (*Amendment, error) {
 		return nil, fmt.Errorf("study: an amendment has %d bytes, at most %d are read", len(b), MaxAmendmentBytes)
 	}
 	a := new(Amendment)
-	if err := decodeFormat(b, "amendment", a, &a.Format); err != nil {
+	if err := decodeFormat(b, "study: amendment", a, &a.Format); err != nil {
 		return nil, err
 	}
 	if a.Reason != "" {
-		if err := checkText("the amendment's reason", a.Reason); err != nil {
-			return nil, err
+		if err := CheckText("the amendment's reason", a.Reason); err != nil {
+			return nil, fmt.Errorf("study: %w", err)
 		}
 	}
 	return a, nil

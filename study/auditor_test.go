@@ -11,8 +11,8 @@ import (
 const studyWith = "name: T\nparties: 2\nfeatures: [a, b]\nlabel: {name: y}\n"
 
 func TestAuditors(t *testing.T) {
-	auditor := identity(t, study.RoleAuditor, "Audit office")
-	party := identity(t, study.RoleParty, "North")
+	auditor := newIdentity(t, study.RoleAuditor, "Audit office")
+	party := newIdentity(t, study.RoleParty, "North")
 	read := func(name string) ([]byte, error) {
 		switch name {
 		case "auditor.json":
@@ -58,6 +58,6 @@ func TestAuditors(t *testing.T) {
 	}
 	_, err = study.ParseYAML([]byte(studyWith + "auditors: [{statement: auditor.json}]\n"))
 	wantProblem(t, "without files", err, "files are not read here")
-	_, err = study.NewRoster(c, 1, []*study.Statement{identity(t, study.RoleAnalyst, "A").Statement, party.Statement, auditor.Statement})
+	_, err = study.NewRoster(c, 1, []*study.Statement{newIdentity(t, study.RoleAnalyst, "A").Statement, party.Statement, auditor.Statement})
 	wantProblem(t, "in a roster", err, "which no roster holds")
 }

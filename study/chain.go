@@ -296,7 +296,7 @@ func (ch *Chain) Missing(a *Amendment, after *Roster, confirmations []*Confirmat
 	if !yes[a.Party] {
 		missing = append(missing, newcomer.Name)
 	}
-	named, need := ch.contract.confirmers(ch.Head())
+	named, need := confirmers(ch.contract, ch.Head())
 	if need == 0 {
 		return append(missing, "nobody who could admit: none of the members that the contract names takes part any more"), nil
 	}

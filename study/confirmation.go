@@ -53,7 +53,7 @@ func DecodeConfirmation(b []byte) (*Confirmation, error) {
 		return nil, fmt.Errorf("study: a confirmation has %d bytes, at most %d are read", len(b), MaxConfirmationBytes)
 	}
 	c := new(Confirmation)
-	if err := decodeFormat(b, "confirmation", c, &c.Format); err != nil {
+	if err := decodeFormat(b, "study: confirmation", c, &c.Format); err != nil {
 		return nil, err
 	}
 	return c, nil

@@ -174,7 +174,6 @@ const (
 	MaxElements = 1 << 32
 	// MaxContractBytes bounds contract.json.
 	MaxContractBytes = 64 << 20
-	maxName          = 200
 )
 
 // Protocols, kinds and methods that a contract may name.

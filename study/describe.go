@@ -23,17 +23,17 @@ func Describe(c *Contract) string {
 	} else {
 		line("protocol", "%s: projected rows, projected anchor and labels leave a site once; each site keeps its secret basis", c.Protocol)
 	}
-	c.describeFeatures(line)
+	describeFeatures(c, line)
 	switch c.Label.Type {
 	case "class":
-		line("label", "%s, classes %s", c.Label.Name, list(c.Label.Levels, 8))
+		line("label", "%s, classes %s", c.Label.Name, List(c.Label.Levels, 8))
 		if c.Label.Positive != "" {
 			line("", "the positive class is %s", c.Label.Positive)
 		}
 	default:
 		line("label", "%s, a number", c.Label.Name)
 	}
-	c.describePooling(line)
+	describePooling(c, line)
 	line("anchor", "%s, %d rows; from a seed that the parties share and the analyst does not have", c.Anchor.Kind, c.Anchor.Rows)
 	switch {
 	case c.Anchor.Kind == anchorspec.Uniform:
@@ -115,16 +115,4 @@ func Describe(c *Contract) string {
 		line("", "for pooled figures up %d and down %d", c.Expect.PoolUpBytes, c.Expect.PoolDownBytes)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// maxListed features are listed one a line: people check their ranges, which
-// decide how much each one weighs in what leaves.
-const maxListed = 40
-
-// list joins names, at most n of them.
-func list(names []string, n int) string {
-	if len(names) <= n {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s … and %d more", strings.Join(names[:n], ", "), len(names)-n)
 }

@@ -9,8 +9,12 @@ import (
 
 type liner func(what, format string, args ...any)
 
+// maxListed features are listed one a line: people check their ranges, which
+// decide how much each one weighs in what leaves.
+const maxListed = 40
+
 // describeFeatures says what each feature is, and what becomes of a missing value.
-func (c *Contract) describeFeatures(line liner) {
+func describeFeatures(c *Contract, line liner) {
 	if m := c.M(); m != len(c.Features) {
 		line("features", "%d, which become %d columns: one for each level of a category", len(c.Features), m)
 	} else {
@@ -21,17 +25,17 @@ func (c *Contract) describeFeatures(line liner) {
 			line("", "… and %d more; contract.json has them all", len(c.Features)-j)
 			break
 		}
-		line("", "%s", f.describe())
+		line("", "%s", describe(f))
 	}
 	if len(c.MissingValues) > 0 {
-		line("missing", "empty cells, and %s", list(c.MissingValues, 8))
+		line("missing", "empty cells, and %s", List(c.MissingValues, 8))
 	}
 	for i, v := range c.Views {
 		what := ""
 		if i == 0 {
 			what = "views"
 		}
-		line(what, "%q has %d of the features, %d columns leave: %s", v.Name, len(v.Features), v.Dim, list(v.Features, 8))
+		line(what, "%q has %d of the features, %d columns leave: %s", v.Name, len(v.Features), v.Dim, List(v.Features, 8))
 	}
 	if c.StatesViews() {
 		line("", "a figure is pooled over the sites that have the feature; %d sites at least must have each view,", c.Pooling.Colluders+LeastBeyond)
@@ -44,7 +48,7 @@ func (c *Contract) describeFeatures(line liner) {
 }
 
 // describe is a feature in a line.
-func (f Feature) describe() string {
+func describe(f Feature) string {
 	var b strings.Builder
 	b.WriteString(f.Name)
 	if f.Type != Numeric {
@@ -52,11 +56,11 @@ func (f Feature) describe() string {
 	}
 	switch f.Type {
 	case Category:
-		b.WriteString(" of " + list(f.Levels, 8))
+		b.WriteString(" of " + List(f.Levels, 8))
 	case Boolean:
 		b.WriteString(", " + strings.Join(f.Spellings(), " or "))
 	case Ordinal:
-		b.WriteString(", from low to high " + list(f.Levels, 8))
+		b.WriteString(", from low to high " + List(f.Levels, 8))
 	case Date:
 		fmt.Fprintf(&b, " as %s, in %s", f.Layout, f.UnitText())
 	}
@@ -84,7 +88,7 @@ func (f Feature) describe() string {
 }
 
 // describePooling says what columns are scaled by, and what is pooled for it.
-func (c *Contract) describePooling(line liner) {
+func describePooling(c *Contract, line liner) {
 	switch c.Standardise {
 	case "range":
 		line("standardise", "each feature's range is mapped to [-1, 1]")

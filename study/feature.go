@@ -336,7 +336,7 @@ func (f Feature) validate() error {
 	}
 	if f.Range != nil {
 		lo, hi := f.Range.Min, f.Range.Max
-		if !finite(lo) || !finite(hi) || lo >= hi || !finite(hi-lo) {
+		if !Finite(lo) || !Finite(hi) || lo >= hi || !Finite(hi-lo) {
 			return fmt.Errorf("range is [%g, %g], must be two finite numbers, the smaller first", lo, hi)
 		}
 	}
@@ -399,11 +399,11 @@ func (f Feature) validateMissing() error {
 	lo, hi, _ := f.Bounds()
 	v := *f.Fill
 	if f.Ranged() {
-		if !finite(v) || v < lo || v > hi {
+		if !Finite(v) || v < lo || v > hi {
 			return fmt.Errorf("fill is %g, must be a finite number inside the range", v)
 		}
 	} else if v != math.Trunc(v) || v < lo || v > hi {
-		return fmt.Errorf("fill is %g, must be one of the levels: %s", v, list(f.Spellings(), 8))
+		return fmt.Errorf("fill is %g, must be one of the levels: %s", v, List(f.Spellings(), 8))
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func (f *Figures) Hash() (Hash, error) {
 // DecodeFigures reads what Encode wrote, and compares it with the contract.
 func DecodeFigures(b []byte, c *Contract) (*Figures, error) {
 	var plain plainFigures
-	if err := decodeFormat(b, "pooled figures", &plain, &plain.Version); err != nil {
+	if err := decodeFormat(b, "study: pooled figures", &plain, &plain.Version); err != nil {
 		return nil, err
 	}
 	f := Figures(plain.plainHead)
@@ -133,7 +133,7 @@ func (f *Figures) Check(c *Contract) error {
 		if g.Count < 0 || g.Missing < 0 || g.Count > f.Rows || g.Count+g.Missing != rows(j, j) {
 			return fmt.Errorf("study: pooled figures of feature %q: values and missing values are not as many as the rows of those who have it", name)
 		}
-		if !finite(g.Mean) || !finite(g.Variance) || g.Variance < 0 {
+		if !Finite(g.Mean) || !Finite(g.Variance) || g.Variance < 0 {
 			return fmt.Errorf("study: pooled figures of feature %q: mean and variance are not finite numbers, the variance from 0", name)
 		}
 		if len(g.Levels) != spellings {

@@ -48,14 +48,14 @@ func CheckFormat(b []byte, what string, newest int) error {
 // decodeFormat is DecodeCanonical for a value with a format, of which this program
 // reads format 1. got is where its Format is decoded to.
 func decodeFormat(b []byte, what string, v any, got *int) error {
-	if err := CheckFormat(b, "study: "+what, 1); err != nil {
+	if err := CheckFormat(b, what, 1); err != nil {
 		return err
 	}
 	if err := DecodeCanonical(b, v); err != nil {
-		return fmt.Errorf("study: %s: %w", what, err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	if *got != 1 { // there is none
-		return &FormatError{What: "study: " + what, Theirs: *got, Newest: 1}
+		return &FormatError{What: what, Theirs: *got, Newest: 1}
 	}
 	return nil
 }

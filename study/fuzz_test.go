@@ -9,7 +9,7 @@ import (
 )
 
 func FuzzDecodeWitness(f *testing.F) {
-	party := identity(f, study.RoleParty, "North")
+	party := newIdentity(f, study.RoleParty, "North")
 	head := study.Head{Number: 3, Hash: study.Hash{1}}
 	w := &study.Witness{
 		Format: 1, Study: study.Hash{2}, By: party.Statement.Fingerprint(), To: study.Hash{3},
@@ -26,7 +26,7 @@ func FuzzDecodeWitness(f *testing.F) {
 }
 
 func FuzzDecodeWithdrawal(f *testing.F) {
-	analyst := identity(f, study.RoleAnalyst, "Analyst")
+	analyst := newIdentity(f, study.RoleAnalyst, "Analyst")
 	w := &study.Withdrawal{
 		Format: 1, Study: study.Hash{1}, Epoch: study.Hash{2}, Party: study.Hash{3}, Kind: study.AmendWithdraw,
 		Deleted: []study.Deleted{{Kind: "contribution", Sender: study.Hash{3}, Manifest: study.Hash{4}, Bytes: 5}},

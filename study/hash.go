@@ -37,11 +37,11 @@ func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 // that a hash has one spelling.
 func (h *Hash) UnmarshalText(text []byte) error {
 	if len(text) != 2*len(h) {
-		return fmt.Errorf("study: a hash has %d hexadecimal digits, got %d characters", 2*len(h), len(text))
+		return fmt.Errorf("a hash has %d hexadecimal digits, got %d characters", 2*len(h), len(text))
 	}
 	for _, c := range text {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return fmt.Errorf("study: a hash is written in lower-case hexadecimal digits, got %q", c)
+			return fmt.Errorf("a hash is written in lower-case hexadecimal digits, got %q", c)
 		}
 	}
 	_, err := hex.Decode(h[:], text)

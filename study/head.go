@@ -100,7 +100,7 @@ func DecodeWitness(b []byte, by *Statement) (*Witness, error) {
 		return nil, fmt.Errorf("study: a witness has %d bytes, at most %d are read", len(b), MaxWitnessBytes)
 	}
 	w := new(Witness)
-	if err := decodeFormat(b, "witness", w, &w.Format); err != nil {
+	if err := decodeFormat(b, "study: witness", w, &w.Format); err != nil {
 		return nil, err
 	}
 	if w.By != by.Fingerprint() {

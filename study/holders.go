@@ -66,11 +66,11 @@ func (c *Contract) CheckView(s *Statement) error {
 	case s.Role != RoleParty:
 		return nil
 	case s.View == "" && c.StatesViews():
-		return fmt.Errorf("study: %q does not say which view of the features it has, and figures are pooled over those who have the same: it joins with --view, one of %s", s.Name, list(c.ViewNames(), 8))
+		return fmt.Errorf("study: %q does not say which view of the features it has, and figures are pooled over those who have the same: it joins with --view, one of %s", s.Name, List(c.ViewNames(), 8))
 	case s.View != "" && len(c.Views) == 0:
 		return fmt.Errorf("study: %q says that it has the view %q, and the contract has no views", s.Name, s.View)
 	case s.View != "" && c.view(s.View) == nil:
-		return fmt.Errorf("study: %q says that it has the view %q; the contract has %s", s.Name, s.View, list(c.ViewNames(), 8))
+		return fmt.Errorf("study: %q says that it has the view %q; the contract has %s", s.Name, s.View, List(c.ViewNames(), 8))
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (c *Contract) CheckHoldings(parties []*Statement) error {
 	for _, h := range c.Holdings(parties) {
 		if n := len(h.Parties); n < least {
 			return fmt.Errorf("study: %d %s view %s (%s), and pooled figures need %d at least: sums over those who have a feature and those who have not would show the figures of %d beside %s that may collude; give more sites this view, or these another one",
-				n, have(n), quoted(h.Views), list(c.view(h.Views[0]).Features, 8), least, n, partiesWord(c.Pooling.Colluders))
+				n, have(n), quoted(h.Views), List(c.view(h.Views[0]).Features, 8), least, n, partiesWord(c.Pooling.Colluders))
 		}
 	}
 	return nil

@@ -102,7 +102,7 @@ func DecodeStatement(b []byte) (*Statement, error) {
 		return nil, fmt.Errorf("study: an identity statement has %d bytes, at most %d are read", len(b), MaxStatementBytes)
 	}
 	s := new(Statement)
-	if err := decodeFormat(b, "identity statement", s, &s.Format); err != nil {
+	if err := decodeFormat(b, "study: identity statement", s, &s.Format); err != nil {
 		return nil, err
 	}
 	if s.Role != RoleParty && s.Role != RoleAnalyst && s.Role != RoleAuditor {
@@ -112,7 +112,7 @@ func DecodeStatement(b []byte) (*Statement, error) {
 		return nil, err
 	}
 	if s.View != "" {
-		if err := checkText("the view of an identity statement", s.View); err != nil {
+		if err := visible("the view of an identity statement", s.View); err != nil {
 			return nil, err
 		}
 		if s.Role != RoleParty {
@@ -202,7 +202,15 @@ var smallOrderY = []string{
 
 // CheckName admits names that people can read aloud and tell apart: 1 to 200
 // visible characters, no line breaks, no invisible ones.
-func CheckName(name string) error { return checkText("the participant's name", name) }
+func CheckName(name string) error { return visible("the participant's name", name) }
+
+// visible is [CheckText] for what stands in a statement.
+func visible(what, s string) error {
+	if err := CheckText(what, s); err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	return nil
+}
 
 // Identity is a participant's secret side: its statement and the private keys
 // behind it. It prints only its name and fingerprint; the keys hide behind a
@@ -258,7 +266,7 @@ func NewIdentity(role Role, name string, approver ed25519.PublicKey) (*Identity,
 func (id *Identity) WithView(view string) (*Identity, error) {
 	s := id.Statement
 	if view != "" {
-		if err := checkText("the view", view); err != nil {
+		if err := visible("the view", view); err != nil {
 			return nil, err
 		}
 	}
@@ -405,6 +413,3 @@ func DecodeIdentity(b secret.Bytes) (*Identity, error) {
 	}
 	return id, nil
 }
-
-// ErrNotMember is returned when a fingerprint is not in the roster.
-var ErrNotMember = errors.New("study: not a member of the roster")

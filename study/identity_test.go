@@ -12,7 +12,7 @@ import (
 	"concord/study"
 )
 
-func identity(t testing.TB, role study.Role, name string) *study.Identity {
+func newIdentity(t testing.TB, role study.Role, name string) *study.Identity {
 	t.Helper()
 	id, err := study.NewIdentity(role, name, nil)
 	if err != nil {
@@ -22,7 +22,7 @@ func identity(t testing.TB, role study.Role, name string) *study.Identity {
 }
 
 func TestStatement(t *testing.T) {
-	id := identity(t, study.RoleParty, "Nord-Klinik & Söhne")
+	id := newIdentity(t, study.RoleParty, "Nord-Klinik & Söhne")
 	b := id.Statement.Encode()
 	s, err := study.DecodeStatement(b)
 	if err != nil {
@@ -31,7 +31,7 @@ func TestStatement(t *testing.T) {
 	if s.Fingerprint() != study.HashOf(b) {
 		t.Error("the fingerprint is not the SHA-256 of the encoding")
 	}
-	other := identity(t, study.RoleParty, "Other")
+	other := newIdentity(t, study.RoleParty, "Other")
 	for _, c := range []struct {
 		name    string
 		change  func(*study.Statement)
@@ -64,7 +64,7 @@ func TestStatement(t *testing.T) {
 }
 
 func TestIdentityFile(t *testing.T) {
-	id := identity(t, study.RoleAnalyst, "Analyst")
+	id := newIdentity(t, study.RoleAnalyst, "Analyst")
 	file, err := id.EncodeSecret()
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestIdentityFile(t *testing.T) {
 		t.Error("the identity changed on its way through a file")
 	}
 
-	other, err := identity(t, study.RoleAnalyst, "Analyst").EncodeSecret()
+	other, err := newIdentity(t, study.RoleAnalyst, "Analyst").EncodeSecret()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestIdentityFile(t *testing.T) {
 // TestIdentityDoesNotPrint looks for the private keys in everything that
 // printing an identity gives.
 func TestIdentityDoesNotPrint(t *testing.T) {
-	id := identity(t, study.RoleParty, "North")
+	id := newIdentity(t, study.RoleParty, "North")
 	file, err := id.EncodeSecret()
 	if err != nil {
 		t.Fatal(err)
@@ -140,11 +140,11 @@ func TestRoster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	analyst := identity(t, study.RoleAnalyst, "Analyst")
+	analyst := newIdentity(t, study.RoleAnalyst, "Analyst")
 	var members []*study.Statement
 	var ids []*study.Identity
 	for _, name := range []string{"North", "East", "West"} {
-		id := identity(t, study.RoleParty, name)
+		id := newIdentity(t, study.RoleParty, name)
 		ids, members = append(ids, id), append(members, id.Statement)
 	}
 	members = append(members, analyst.Statement)
@@ -175,7 +175,7 @@ func TestRoster(t *testing.T) {
 		t.Error("roles are mixed up")
 	}
 
-	twin := identity(t, study.RoleParty, "north")
+	twin := newIdentity(t, study.RoleParty, "north")
 	for _, bad := range []struct {
 		name    string
 		members []*study.Statement
@@ -280,7 +280,7 @@ func TestInvite(t *testing.T) {
 }
 
 func FuzzDecodeStatement(f *testing.F) {
-	f.Add(identity(f, study.RoleParty, "North").Statement.Encode())
+	f.Add(newIdentity(f, study.RoleParty, "North").Statement.Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := study.DecodeStatement(b)
 		if err == nil && s.Fingerprint() != study.HashOf(b) {
@@ -290,7 +290,7 @@ func FuzzDecodeStatement(f *testing.F) {
 }
 
 func FuzzDecodeConfirmation(f *testing.F) {
-	f.Add(study.Confirm(identity(f, study.RoleParty, "North"), study.Hash{1}, study.Hash{2}).Encode())
+	f.Add(study.Confirm(newIdentity(f, study.RoleParty, "North"), study.Hash{1}, study.Hash{2}).Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, err := study.DecodeConfirmation(b)
 		if err == nil && string(c.Encode()) != string(b) {
@@ -314,7 +314,7 @@ func FuzzParseInvite(f *testing.F) {
 }
 
 func FuzzDecodeIdentity(f *testing.F) {
-	file, err := identity(f, study.RoleParty, "North").EncodeSecret()
+	file, err := newIdentity(f, study.RoleParty, "North").EncodeSecret()
 	if err != nil {
 		f.Fatal(err)
 	}

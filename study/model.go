@@ -138,9 +138,9 @@ func (m Model) validate(key string) error {
 		switch {
 		case !slices.Contains(has, s.name) && s.value != 0:
 			return fmt.Errorf("study: %s.%s does not belong to %s, which has %s", key, s.name, m.Kind, strings.Join(has, ", "))
-		case slices.Contains(has, s.name) && (!finite(s.value) || s.value <= 0 || s.value > s.most):
+		case slices.Contains(has, s.name) && (!Finite(s.value) || s.value <= 0 || s.value > s.most):
 			most := "finite"
-			if finite(s.most) {
+			if Finite(s.most) {
 				most = fmt.Sprintf("at most %g", s.most)
 			}
 			return fmt.Errorf("study: %s.%s is %g, must be positive and %s", key, s.name, s.value, most)

@@ -34,7 +34,7 @@ func DecodeOutcome(b []byte) (*Outcome, error) {
 		return nil, fmt.Errorf("study: an outcome has %d bytes, at most %d are read", len(b), MaxOutcomeBytes)
 	}
 	o := new(Outcome)
-	if err := decodeFormat(b, "outcome", o, &o.Format); err != nil {
+	if err := decodeFormat(b, "study: outcome", o, &o.Format); err != nil {
 		return nil, err
 	}
 	return o, nil

@@ -91,14 +91,14 @@ func (p *Policy) validate() error {
 	if p.Projections < 0 {
 		return fmt.Errorf("study: policy.yaml: projections is %d, must not be negative", p.Projections)
 	}
-	if !finite(p.Eps) || p.Eps < 0 || p.Eps >= 1 {
+	if !Finite(p.Eps) || p.Eps < 0 || p.Eps >= 1 {
 		return fmt.Errorf("study: policy.yaml: floors.eps is %g, must be from 0 to below 1", p.Eps)
 	}
 	for _, c := range []struct {
 		key string
 		v   float64
 	}{{"correlation", p.Correlation}, {"linkage", p.Linkage}} {
-		if !finite(c.v) || c.v < 0 || c.v > 1 {
+		if !Finite(c.v) || c.v < 0 || c.v > 1 {
 			return fmt.Errorf("study: policy.yaml: floors.%s is %g, must be from 0 to 1", c.key, c.v)
 		}
 	}

@@ -48,7 +48,7 @@ func DecodeReceipt(b []byte, analyst *Statement) (*Receipt, error) {
 		return nil, fmt.Errorf("study: a receipt has %d bytes, at most %d are read", len(b), MaxReceiptBytes)
 	}
 	r := new(Receipt)
-	if err := decodeFormat(b, "receipt", r, &r.Format); err != nil {
+	if err := decodeFormat(b, "study: receipt", r, &r.Format); err != nil {
 		return nil, err
 	}
 	if err := r.Heads.Check(); err != nil {

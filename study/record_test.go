@@ -21,7 +21,7 @@ func receipt(id *study.Identity) *study.Receipt {
 }
 
 func TestReceipt(t *testing.T) {
-	analyst := identity(t, study.RoleAnalyst, "Analyst")
+	analyst := newIdentity(t, study.RoleAnalyst, "Analyst")
 	r := receipt(analyst)
 	got, err := study.DecodeReceipt(r.Encode(), analyst.Statement)
 	if err != nil {
@@ -30,7 +30,7 @@ func TestReceipt(t *testing.T) {
 	if diff := cmp.Diff(r, got); diff != "" {
 		t.Error(diff)
 	}
-	other := identity(t, study.RoleAnalyst, "Analyst")
+	other := newIdentity(t, study.RoleAnalyst, "Analyst")
 	_, err = study.DecodeReceipt(r.Encode(), other.Statement)
 	wantProblem(t, "another analyst", err, "receipt signature does not verify")
 	forged := *r
@@ -61,7 +61,7 @@ func TestOutcome(t *testing.T) {
 }
 
 func FuzzDecodeReceipt(f *testing.F) {
-	analyst := identity(f, study.RoleAnalyst, "Analyst")
+	analyst := newIdentity(f, study.RoleAnalyst, "Analyst")
 	f.Add(receipt(analyst).Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := study.DecodeReceipt(b, analyst.Statement)
@@ -86,7 +86,7 @@ func FuzzDecodeOutcome(f *testing.F) {
 }
 
 func TestWitness(t *testing.T) {
-	analyst := identity(t, study.RoleAnalyst, "Analyst")
+	analyst := newIdentity(t, study.RoleAnalyst, "Analyst")
 	own, seen := study.Head{Number: 7, Hash: study.Hash{1}}, study.Head{Number: 3, Hash: study.Hash{2}}
 	w := &study.Witness{
 		Format: 1, Study: study.Hash{1}, By: analyst.Statement.Fingerprint(), To: study.Hash{3}, Heads: *study.NewHeads(own, seen),
@@ -100,7 +100,7 @@ func TestWitness(t *testing.T) {
 	if diff := cmp.Diff(w, got); diff != "" {
 		t.Error(diff)
 	}
-	_, err = study.DecodeWitness(w.Encode(), identity(t, study.RoleAnalyst, "Analyst").Statement)
+	_, err = study.DecodeWitness(w.Encode(), newIdentity(t, study.RoleAnalyst, "Analyst").Statement)
 	wantProblem(t, "another analyst", err, "expected")
 	forged := *w
 	forged.Heads.Own = &study.Head{Number: 6, Hash: study.Hash{1}}
@@ -114,7 +114,7 @@ func TestWitness(t *testing.T) {
 // TestReceiptHeads: heads are signed with the receipt, one without them stays
 // what it was, and heads that no log has are refused.
 func TestReceiptHeads(t *testing.T) {
-	analyst := identity(t, study.RoleAnalyst, "Analyst")
+	analyst := newIdentity(t, study.RoleAnalyst, "Analyst")
 	if b := string(receipt(analyst).Encode()); strings.Contains(b, "heads") {
 		t.Errorf("a receipt without heads says %s", b)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -208,3 +209,6 @@ func SamePhrase(phrase []string, typed string) bool {
 	}
 	return true
 }
+
+// ErrNotMember is returned when a fingerprint is not in the roster.
+var ErrNotMember = errors.New("study: not a member of the roster")

@@ -57,7 +57,7 @@ func DecodeRound(b []byte) (*Round, error) {
 		return nil, fmt.Errorf("study: a record of a round has %d bytes, at most %d are read", len(b), MaxRoundBytes)
 	}
 	r := new(Round)
-	return r, decodeFormat(b, "record of a round", r, &r.Format)
+	return r, decodeFormat(b, "study: record of a round", r, &r.Format)
 }
 
 // Has reports whether a party's rows are in the model.

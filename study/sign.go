@@ -36,10 +36,10 @@ func Sign(key ed25519.PrivateKey, purpose string, b []byte) []byte {
 // signature failed.
 func Verify(key ed25519.PublicKey, purpose string, b, sig []byte) error {
 	if len(key) != ed25519.PublicKeySize {
-		return fmt.Errorf("study: a signing key has %d bytes, got %d", ed25519.PublicKeySize, len(key))
+		return fmt.Errorf("a signing key has %d bytes, got %d", ed25519.PublicKeySize, len(key))
 	}
 	if !ed25519.Verify(key, signedBytes(purpose, b), sig) {
-		return fmt.Errorf("study: the %s signature does not verify", purpose)
+		return fmt.Errorf("the %s signature does not verify", purpose)
 	}
 	return nil
 }

@@ -2,11 +2,8 @@ package study
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	anchorspec "concord/anchor/spec"
 	basisspec "concord/basis/spec"
@@ -231,7 +228,7 @@ func (c *Contract) validatePeople() error {
 	} else if c.Floors.People != 0 {
 		return fmt.Errorf("study: floors.people is %d without a subject: name the column that tells people apart", c.Floors.People)
 	}
-	if !finite(c.Floors.Eps) || c.Floors.Eps < 0 || c.Floors.Eps >= 1 {
+	if !Finite(c.Floors.Eps) || c.Floors.Eps < 0 || c.Floors.Eps >= 1 {
 		return fmt.Errorf("study: floors.eps is %g, must be from 0 to below 1", c.Floors.Eps)
 	}
 	return nil
@@ -248,7 +245,7 @@ func (c *Contract) validateNoise() error {
 		key   string
 		value float64
 	}{{"epsilon", n.Epsilon}, {"delta", n.Delta}, {"clip", n.Clip}, {"sigma", n.Sigma}} {
-		if !finite(v.value) || v.value < 0 || v.value > 1e6 {
+		if !Finite(v.value) || v.value < 0 || v.value > 1e6 {
 			return fmt.Errorf("study: noise.%s is %g, must be positive and at most 1e6", v.key, v.value)
 		}
 	}
@@ -377,50 +374,16 @@ func (c *Contract) ColumnsWord() string {
 	return "features"
 }
 
-func oneOf(what, got string, allowed []string) error {
-	if slices.Contains(allowed, got) {
-		return nil
-	}
-	if got == "" {
-		return fmt.Errorf("study: %s is missing; it is one of: %s", what, strings.Join(allowed, ", "))
-	}
-	return fmt.Errorf("study: %s is %q, must be one of: %s", what, got, strings.Join(allowed, ", "))
-}
+func oneOf(what, got string, allowed []string) error { return wrong(OneOf(what, got, allowed)) }
 
-func between(what string, got, lo, hi int) error {
-	if got < lo || got > hi {
-		return fmt.Errorf("study: %s is %d, must be from %d to %d", what, got, lo, hi)
+func between(what string, got, lo, hi int) error { return wrong(Between(what, got, lo, hi)) }
+
+func checkText(what, s string) error { return wrong(CheckText(what, s)) }
+
+// wrong marks an error of a shared check as the contract's.
+func wrong(err error) error {
+	if err != nil {
+		return fmt.Errorf("study: %w", err)
 	}
 	return nil
 }
-
-// checkText admits what can be read aloud and cannot disguise itself: no
-// control, format (bidirectional overrides, zero-width) or surrogate
-// characters, no space at either end.
-func checkText(what, s string) error {
-	switch {
-	case s == "":
-		return fmt.Errorf("study: %s is missing", what)
-	case utf8.RuneCountInString(s) > maxName:
-		return fmt.Errorf("study: %s has %d characters, at most %d are allowed", what, utf8.RuneCountInString(s), maxName)
-	case !utf8.ValidString(s):
-		return fmt.Errorf("study: %s is not valid UTF-8", what)
-	case strings.TrimSpace(s) != s || strings.Contains(s, "  "):
-		return fmt.Errorf("study: %s has a space at an end, or two in a row", what)
-	}
-	for _, r := range s {
-		if r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Zs, r) && r != ' ' || unicode.In(r, invisible...) {
-			return fmt.Errorf("study: %s has the invisible character %U", what, r)
-		}
-	}
-	return nil
-}
-
-// invisible characters that count as graphic: format characters, variation
-// selectors, fillers, and the braille blank.
-var invisible = []*unicode.RangeTable{
-	unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
-	{R16: []unicode.Range16{{Lo: 0x2800, Hi: 0x2800, Stride: 1}}},
-}
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -29,9 +29,9 @@ func (c *Contract) Through(view string) (*Contract, error) {
 	k := slices.IndexFunc(c.Views, func(v View) bool { return v.Name == view })
 	if k < 0 {
 		if view == "" {
-			return nil, fmt.Errorf("study: no view is named; the contract has %s", list(c.ViewNames(), 8))
+			return nil, fmt.Errorf("study: no view is named; the contract has %s", List(c.ViewNames(), 8))
 		}
-		return nil, fmt.Errorf("study: there is no view %q; the contract has %s", view, list(c.ViewNames(), 8))
+		return nil, fmt.Errorf("study: there is no view %q; the contract has %s", view, List(c.ViewNames(), 8))
 	}
 	v := c.Views[k]
 	through := *c

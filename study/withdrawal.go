@@ -74,7 +74,7 @@ func DecodeWithdrawal(b []byte, analyst *Statement) (*Withdrawal, error) {
 		return nil, fmt.Errorf("study: a withdrawal receipt has %d bytes, at most %d are read", len(b), MaxWithdrawalBytes)
 	}
 	w := new(Withdrawal)
-	if err := decodeFormat(b, "withdrawal receipt", w, &w.Format); err != nil {
+	if err := decodeFormat(b, "study: withdrawal receipt", w, &w.Format); err != nil {
 		return nil, err
 	}
 	return w, Verify(analyst.SigningKey, SignWithdrawal, w.signedPart(), w.Signature)

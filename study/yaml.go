@@ -239,7 +239,7 @@ func (f *Feature) fillFromYAML(n *yamlNode) error {
 	}
 	k := slices.Index(f.Spellings(), level)
 	if k < 0 {
-		return n.errAt("must be one of the levels: %s", list(f.Spellings(), 8))
+		return n.errAt("must be one of the levels: %s", List(f.Spellings(), 8))
 	}
 	*f.Fill = float64(k)
 	return nil

@@ -34,7 +34,7 @@ func TestAbsurdSizes(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := table.Open(path, contract(), table.Options{})
+		_, err := table.Open(path, newContract(), table.Options{})
 		runtime.ReadMemStats(&after)
 		if err == nil || !strings.Contains(err.Error(), "cannot be read") {
 			t.Errorf("%s: error %v", name, err)

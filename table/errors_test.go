@@ -262,7 +262,7 @@ func altered(gz string) string {
 func TestDefects(t *testing.T) {
 	for _, test := range defects {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := table.ReadCSV(strings.NewReader(test.text), "patients.csv", contract(), test.opt)
+			got, err := table.ReadCSV(strings.NewReader(test.text), "patients.csv", newContract(), test.opt)
 			if err == nil {
 				t.Fatalf("accepted, %d rows", got.Rows())
 			}
@@ -301,7 +301,7 @@ func TestTruncatedGzip(t *testing.T) {
 		fmt.Fprintf(&text, "%d,20,%d,benign\n", i%100, i*i)
 	}
 	gz := compressed(text.String())
-	_, err := table.ReadCSV(strings.NewReader(gz[:len(gz)*9/10]), "patients.csv", contract(), table.Options{MaxRows: 20_000})
+	_, err := table.ReadCSV(strings.NewReader(gz[:len(gz)*9/10]), "patients.csv", newContract(), table.Options{MaxRows: 20_000})
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatalf("error is %v, want %v", err, io.ErrUnexpectedEOF)
 	}
@@ -312,7 +312,7 @@ func TestTruncatedGzip(t *testing.T) {
 
 // Where there is one column, an empty line is an empty cell.
 func TestEmptyLineInOneColumn(t *testing.T) {
-	c := contract()
+	c := newContract()
 	c.Features = c.Features[2:]
 	opt := table.Options{Label: table.Ignored}
 	if got := read(t, "kg\n1\n2\n\n", c, opt); got.Rows() != 2 {
@@ -326,7 +326,7 @@ func TestEmptyLineInOneColumn(t *testing.T) {
 }
 
 func TestClassesAsNumbers(t *testing.T) {
-	c := contract()
+	c := newContract()
 	c.Label.Levels = []string{"0", "1"}
 	_, err := table.ReadCSV(strings.NewReader(header+"1,20,5,1.0\n"), "x.csv", c, table.Options{})
 	var errs *table.Errors
@@ -340,7 +340,7 @@ func TestClassesAsNumbers(t *testing.T) {
 }
 
 func TestManyNames(t *testing.T) {
-	c := contract()
+	c := newContract()
 	for k := range 30 {
 		c.Features = append(c.Features, study.Feature{Name: fmt.Sprint("f", k), Type: "numeric"})
 	}
@@ -359,7 +359,7 @@ func TestOpen(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := table.Open(path, contract(), table.Options{})
+		got, err := table.Open(path, newContract(), table.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -369,10 +369,10 @@ func TestOpen(t *testing.T) {
 	}
 
 	absent := filepath.Join(dir, "absent.csv")
-	if _, err := table.Open(absent, contract(), table.Options{}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), absent) {
+	if _, err := table.Open(absent, newContract(), table.Options{}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), absent) {
 		t.Errorf("absent file: %v", err)
 	}
-	_, err := table.Open(dir, contract(), table.Options{})
+	_, err := table.Open(dir, newContract(), table.Options{})
 	if want := dir + ": is a folder"; err == nil || err.Error() != want {
 		t.Errorf("folder: %v, want %s", err, want)
 	}
@@ -386,7 +386,7 @@ func TestErrorsHideCells(t *testing.T) {
 		field := rapid.IntRange(0, 3).Draw(t, "field")
 		record := []string{"1", "20", "5", "benign"}
 		record[field] = before + "swordfish" + after
-		_, err := table.ReadCSV(strings.NewReader(header+strings.Join(record, ",")+"\n"), "x.csv", contract(), table.Options{})
+		_, err := table.ReadCSV(strings.NewReader(header+strings.Join(record, ",")+"\n"), "x.csv", newContract(), table.Options{})
 		var errs *table.Errors
 		if !errors.As(err, &errs) {
 			t.Fatalf("error is %v", err)

@@ -142,7 +142,7 @@ func TestFuzzSeeds(t *testing.T) {
 		}
 	}
 	for name, query := range map[string]string{"rows.parquet": "", "columns.npz": "", "structured.npy": "", "rows.db": "SELECT * FROM rows"} {
-		got, err := table.Open(filepath.Join("testdata", name), contract(), table.Options{Query: query})
+		got, err := table.Open(filepath.Join("testdata", name), newContract(), table.Options{Query: query})
 		if err != nil || got.Rows() != 2 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -221,7 +221,7 @@ func TestParquetHugeCell(t *testing.T) {
 	if err != nil || info.Size() > 10<<20 {
 		t.Fatalf("the file has %d bytes: %v", info.Size(), err)
 	}
-	c := contract()
+	c := newContract()
 	c.Features = []study.Feature{{Name: "age", Type: study.Category, Levels: []string{"x", "y"}}}
 	used := peakHeap(t, func() {
 		refused(t, path, c, table.Options{Label: table.Ignored},
@@ -359,7 +359,7 @@ func TestNumPy(t *testing.T) {
 	typed("packed.npz", "NumPy archive")
 	typed("structured.npy", "NumPy")
 
-	numbers := contract()
+	numbers := newContract()
 	numbers.Label = study.Label{Name: "outcome", Type: "class", Levels: []string{"0", "1"}, Positive: "1"}
 	names := []string{"age", "bmi", "kg", "outcome"}
 	for _, name := range []string{"matrix.npy", "fortran.npy", "whole.npy"} {

@@ -21,7 +21,7 @@ func FuzzReadCSV(f *testing.F) {
 	}
 	f.Add([]byte(header+"1,20,5,benign\n2,30,-.5e3,malignant\n"), byte(0))
 	f.Add([]byte(compressed("\ufeff"+header+"1,\" 20\",5,benign\r\n\n")), byte(3))
-	c := contract()
+	c := newContract()
 	f.Fuzz(func(t *testing.T, text []byte, bits byte) {
 		opt := table.Options{
 			Label:           table.LabelMode(bits % 3),

@@ -20,7 +20,7 @@ func FuzzOpen(f *testing.F) {
 		f.Add(b)
 	}
 	f.Add([]byte(header + "1,20,5,benign\n"))
-	c := contract()
+	c := newContract()
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := filepath.Join(t.TempDir(), "x")
 		if err := os.WriteFile(path, content, 0o600); err != nil {

@@ -20,7 +20,7 @@ import (
 func hostile(t *testing.T, path, want string, opt table.Options, most int64) {
 	t.Helper()
 	used := peakHeap(t, func() {
-		_, err := table.Open(path, contract(), opt)
+		_, err := table.Open(path, newContract(), opt)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %.300v, want %s", err, want)
 		}

@@ -111,7 +111,7 @@ func TestHugeInputs(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			used := peakHeap(t, func() {
-				_, err := table.ReadCSV(test.in, "x.csv", contract(), table.Options{})
+				_, err := table.ReadCSV(test.in, "x.csv", newContract(), table.Options{})
 				if err == nil || strings.SplitN(err.Error(), "\n", 2)[0] != test.want {
 					t.Errorf("error is %.300v, want %s", err, test.want)
 				}

@@ -10,7 +10,7 @@ import (
 )
 
 func withSubject() *study.Contract {
-	c := contract()
+	c := newContract()
 	c.Subject = "patient"
 	return c
 }
@@ -23,7 +23,7 @@ func TestPeople(t *testing.T) {
 63,27.5,80,benign
 20,20,60,benign
 `
-	if got := read(t, "age,bmi,kg,outcome\n"+rows, contract(), table.Options{}).People(); got != 4 {
+	if got := read(t, "age,bmi,kg,outcome\n"+rows, newContract(), table.Options{}).People(); got != 4 {
 		t.Errorf("without a subject there are %d people, want 4", got)
 	}
 	var text strings.Builder

@@ -21,7 +21,7 @@ import (
 )
 
 // contract has three features, of which kg has no range, and two classes.
-func contract() *study.Contract {
+func newContract() *study.Contract {
 	return &study.Contract{
 		Features: []study.Feature{
 			{Name: "age", Type: "numeric", Unit: "years", Range: &study.Range{Min: 0, Max: 120}},
@@ -67,7 +67,7 @@ func TestReadCSV(t *testing.T) {
 		{"empty lines and line ends in cells", "\nage,bmi,kg,outcome\n\n63,\"\n27.5\",80,malignant\n41,22,61.25,benign\n\n\n63,27.5,80,malignant\n\n", []int{4, 6, 9}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := read(t, test.text, contract(), table.Options{})
+			got := read(t, test.text, newContract(), table.Options{})
 			if diff := cmp.Diff(want, rows(got.X())); diff != "" {
 				t.Errorf("X (-want +got):\n%s", diff)
 			}
@@ -106,7 +106,7 @@ func TestLabelModes(t *testing.T) {
 		{"ignored and wrong", strings.Replace(with, "benign", "?", 1), table.Ignored, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := read(t, test.text, contract(), table.Options{Label: test.mode})
+			got := read(t, test.text, newContract(), table.Options{Label: test.mode})
 			if diff := cmp.Diff(test.want, got.Labels()); diff != "" {
 				t.Errorf("Labels (-want +got):\n%s", diff)
 			}
@@ -118,7 +118,7 @@ func TestLabelModes(t *testing.T) {
 }
 
 func TestNumberLabel(t *testing.T) {
-	c := contract()
+	c := newContract()
 	c.Label = study.Label{Name: "days", Type: "number"}
 	got := read(t, "days,age,bmi,kg\n-3.5,1,20,1\n1e3,2,20,1\n", c, table.Options{})
 	if diff := cmp.Diff([]float64{-3.5, 1000}, got.Values()); diff != "" {
@@ -132,7 +132,7 @@ func TestNumberLabel(t *testing.T) {
 func TestAllowExtraAndOutOfRange(t *testing.T) {
 	// The columns that are skipped hold what would be refused in another.
 	text := "id,age,note,bmi,kg,note,\n1,-1,\"a,\xff\",27.5,80,,x\n2,121,NaN,10,-80,?,x\n3,0,0x1,70,0,,x\n"
-	got := read(t, text, contract(), table.Options{Label: table.Optional, AllowExtra: true, AllowOutOfRange: true})
+	got := read(t, text, newContract(), table.Options{Label: table.Optional, AllowExtra: true, AllowOutOfRange: true})
 	want := [][]float64{{-1, 27.5, 80}, {121, 10, -80}, {0, 70, 0}}
 	if diff := cmp.Diff(want, rows(got.X())); diff != "" {
 		t.Errorf("X (-want +got):\n%s", diff)
@@ -147,7 +147,7 @@ func TestAllowExtraAndOutOfRange(t *testing.T) {
 
 func TestStandardised(t *testing.T) {
 	const text = "age,bmi,kg,outcome\n0,10,7,benign\n60,40,8,benign\n120,70,9,benign\n"
-	c := contract()
+	c := newContract()
 	c.Features[2].Range = &study.Range{Min: 6, Max: 10}
 	c.Standardise = "range"
 	got := read(t, text, c, table.Options{})
@@ -166,7 +166,7 @@ func TestStandardised(t *testing.T) {
 }
 
 func TestConstant(t *testing.T) {
-	got := read(t, "age,bmi,kg,outcome\n50,20,0,benign\n51,20,-0,malignant\n50,20,0,benign\n", contract(), table.Options{})
+	got := read(t, "age,bmi,kg,outcome\n50,20,0,benign\n51,20,-0,malignant\n50,20,0,benign\n", newContract(), table.Options{})
 	if diff := cmp.Diff([]int{1, 2}, got.Constant()); diff != "" {
 		t.Errorf("Constant (-want +got):\n%s", diff)
 	}
@@ -176,7 +176,7 @@ func TestConstant(t *testing.T) {
 }
 
 func TestSubset(t *testing.T) {
-	all := read(t, "age,bmi,kg,outcome\n1,20,5,benign\n2,30,6,malignant\n3,40,7,benign\n", contract(), table.Options{})
+	all := read(t, "age,bmi,kg,outcome\n1,20,5,benign\n2,30,6,malignant\n3,40,7,benign\n", newContract(), table.Options{})
 	got := all.Subset([]int{2, 0, 2})
 	if diff := cmp.Diff([][]float64{{3, 40, 7}, {1, 20, 5}, {3, 40, 7}}, rows(got.X())); diff != "" {
 		t.Errorf("X (-want +got):\n%s", diff)
@@ -214,7 +214,7 @@ func TestSubset(t *testing.T) {
 }
 
 func TestErase(t *testing.T) {
-	got := read(t, "age,bmi,kg,outcome\n1,20,5,malignant\n", contract(), table.Options{})
+	got := read(t, "age,bmi,kg,outcome\n1,20,5,malignant\n", newContract(), table.Options{})
 	got.Erase()
 	if diff := cmp.Diff([][]float64{{0, 0, 0}}, rows(got.X())); diff != "" {
 		t.Errorf("X (-want +got):\n%s", diff)
@@ -227,7 +227,7 @@ func TestErase(t *testing.T) {
 // A table prints only its size, wherever it stands.
 func TestPrintsOnlySize(t *testing.T) {
 	const marker = "47.11"
-	tab := read(t, "age,bmi,kg,outcome\n"+marker+","+marker+","+marker+",malignant\n", contract(), table.Options{})
+	tab := read(t, "age,bmi,kg,outcome\n"+marker+","+marker+","+marker+",malignant\n", newContract(), table.Options{})
 	const want = "table(1 rows × 3 features)"
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%g"} {
 		if got := fmt.Sprintf(verb, tab); got != want {
@@ -254,7 +254,7 @@ func TestPrintsOnlySize(t *testing.T) {
 // What is written by encoding/csv in any order of columns is read back exactly.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := contract()
+		c := newContract()
 		m := rapid.IntRange(1, 6).Draw(t, "m")
 		n := rapid.IntRange(1, 20).Draw(t, "n")
 		c.Features = nil

@@ -200,7 +200,7 @@ func TestSurvey(t *testing.T) {
 func TestScanStops(t *testing.T) {
 	stop := errors.New("enough")
 	text := header + strings.Repeat("1,20,5,benign\n", 100_000)
-	c := contract()
+	c := newContract()
 	c.MaxRows = 1_000_000
 	n := 0
 	_, err := table.ScanCSV(strings.NewReader(text), "x.csv", c, table.Options{}, func(*table.Row) error {

@@ -6,11 +6,11 @@ import (
 	"io"
 
 	"concord/internal/cli"
-	"concord/internal/labcli"
+	"concord/internal/cli/lab"
 )
 
 func main() {
 	cli.Main(func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-		return labcli.Run(ctx, args, stdin, stdout, stderr)
+		return lab.Run(ctx, args, stdin, stdout, stderr)
 	})
 }

@@ -6,11 +6,11 @@ import (
 	"io"
 
 	"concord/internal/cli"
-	"concord/internal/partycli"
+	"concord/internal/cli/concord"
 )
 
 func main() {
 	cli.Main(func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-		return partycli.Run(ctx, args, stdin, stdout, stderr)
+		return concord.Run(ctx, args, stdin, stdout, stderr)
 	})
 }

@@ -5,12 +5,12 @@ import (
 	"context"
 	"io"
 
-	"concord/internal/analystcli"
 	"concord/internal/cli"
+	"concord/internal/cli/concordd"
 )
 
 func main() {
 	cli.Main(func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-		return analystcli.Run(ctx, args, stdin, stdout, stderr)
+		return concordd.Run(ctx, args, stdin, stdout, stderr)
 	})
 }

@@ -18,8 +18,8 @@ import (
 
 	"concord/audit"
 	"concord/bundle"
-	"concord/internal/cli"
 	"concord/study"
+	"concord/wire"
 )
 
 // Log is an audit log and its surroundings.
@@ -259,11 +259,11 @@ func (r *Result) Write(w io.Writer) {
 	default:
 		fmt.Fprintf(w, "%d entries are in order, then:\n", r.Entries)
 		for _, p := range r.Problems {
-			fmt.Fprintf(w, "  %s\n", cli.Printable(p))
+			fmt.Fprintf(w, "  %s\n", wire.Printable(p))
 		}
 	}
 	for _, h := range r.Heard {
-		fmt.Fprintf(w, "heard of the log of %s: %d entries, %s\n", cli.Printable(h.Name), h.Number, h.Hash.Short())
+		fmt.Fprintf(w, "heard of the log of %s: %d entries, %s\n", wire.Printable(h.Name), h.Number, h.Hash.Short())
 	}
 	if r.Torn > 0 {
 		fmt.Fprintf(w, "%d bytes at the end belong to an entry that a crash cut off before it was acknowledged; the next change removes them\n", r.Torn)
@@ -288,10 +288,10 @@ func (l *Log) Show(w io.Writer) error {
 		}
 		fmt.Fprintf(w, "%4d  %s  %-9s", e.Number, e.Time.Format(time.RFC3339), e.Kind)
 		if !e.Party.IsZero() {
-			fmt.Fprintf(w, "  %s", cli.Printable(l.Name(e.Party)))
+			fmt.Fprintf(w, "  %s", wire.Printable(l.Name(e.Party)))
 		}
 		if e.Note != "" {
-			fmt.Fprintf(w, "  %s", cli.Printable(e.Note))
+			fmt.Fprintf(w, "  %s", wire.Printable(e.Note))
 		}
 		if !e.Manifest.IsZero() {
 			fmt.Fprintf(w, "  manifest %s", e.Manifest.Short())

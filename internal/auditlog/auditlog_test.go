@@ -15,7 +15,7 @@ import (
 
 var hash = study.Hash{7}
 
-func identity(t *testing.T, role study.Role, name string) *study.Identity {
+func newIdentity(t *testing.T, role study.Role, name string) *study.Identity {
 	t.Helper()
 	id, err := study.NewIdentity(role, name, nil)
 	if err != nil {
@@ -67,7 +67,7 @@ func problems(t *testing.T, l *auditlog.Log) string {
 // TestTwoLogs: an analyst who shows one log to one party and another to the next is
 // found by what one party says in a bundle to the other.
 func TestTwoLogs(t *testing.T) {
-	analyst, north, east := identity(t, study.RoleAnalyst, "Office"), identity(t, study.RoleParty, "North"), identity(t, study.RoleParty, "East")
+	analyst, north, east := newIdentity(t, study.RoleAnalyst, "Office"), newIdentity(t, study.RoleParty, "North"), newIdentity(t, study.RoleParty, "East")
 	_, mine := write(t, analyst, audit.Event{Kind: audit.Created}, audit.Event{Kind: audit.Invited})
 	_, theirs := write(t, analyst, audit.Event{Kind: audit.Created}, audit.Event{Kind: audit.Dropped})
 	b, heads := write(t, north, audit.Event{Kind: audit.Joining}, audit.Event{Kind: audit.Receipt, Party: analyst.Statement.Fingerprint(), Heard: mine[1]})
@@ -88,7 +88,7 @@ func TestTwoLogs(t *testing.T) {
 // TestWhoseHead: what the analyst has seen in a result vouches for whom it is for, and
 // what a party has seen for the analyst's log, at whoever holds it.
 func TestWhoseHead(t *testing.T) {
-	analyst, north := identity(t, study.RoleAnalyst, "Office"), identity(t, study.RoleParty, "North")
+	analyst, north := newIdentity(t, study.RoleAnalyst, "Office"), newIdentity(t, study.RoleParty, "North")
 	b, heads := write(t, north, audit.Event{Kind: audit.Joining}, audit.Event{Kind: audit.Joined})
 	l := logOf(b, north, analyst)
 	l.Envelope(study.NewHeads(study.Head{Number: 9, Hash: study.Hash{9}}, heads[1]), analyst.Statement.Fingerprint(), bundle.KindResult)
@@ -111,7 +111,7 @@ func TestWhoseHead(t *testing.T) {
 
 // TestOther: two logs bear each other out, and one that was cut is found.
 func TestOther(t *testing.T) {
-	analyst, north := identity(t, study.RoleAnalyst, "Office"), identity(t, study.RoleParty, "North")
+	analyst, north := newIdentity(t, study.RoleAnalyst, "Office"), newIdentity(t, study.RoleParty, "North")
 	office, heads := write(t, analyst, audit.Event{Kind: audit.Created}, audit.Event{Kind: audit.Invited}, audit.Event{Kind: audit.Joined})
 	b, _ := write(t, north, audit.Event{Kind: audit.Joining}, audit.Event{Kind: audit.Receipt, Party: analyst.Statement.Fingerprint(), Heard: heads[1]})
 	l := logOf(b, north, analyst)
@@ -132,7 +132,7 @@ func TestOther(t *testing.T) {
 
 // TestShow: nothing that others wrote reaches the terminal but as it can be shown.
 func TestShow(t *testing.T) {
-	north := identity(t, study.RoleParty, "North")
+	north := newIdentity(t, study.RoleParty, "North")
 	b, _ := write(t, north, audit.Event{Kind: audit.Failed, Note: "a\x1b[2J\nb"})
 	var out bytes.Buffer
 	if err := logOf(b, north, north).Show(&out); err != nil || strings.Contains(out.String(), "\x1b") || strings.Count(out.String(), "\n") != 1 {

@@ -8,20 +8,20 @@ import (
 	"runtime"
 	"testing"
 
-	"concord/internal/analystcli"
 	"concord/internal/chaos"
 	"concord/internal/cli"
-	"concord/internal/partycli"
+	"concord/internal/cli/concord"
+	"concord/internal/cli/concordd"
 )
 
 // TestMain lets the test be the two programs, in processes of their own.
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
 	case "concord":
-		cli.Main(partycli.Run)
+		cli.Main(concord.Run)
 	case "concordd":
 		cli.Main(func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-			return analystcli.Run(ctx, args, stdin, stdout, stderr)
+			return concordd.Run(ctx, args, stdin, stdout, stderr)
 		})
 	}
 	os.Exit(m.Run())

@@ -9,14 +9,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"concord/internal/build"
 	"concord/linalg"
+	"concord/wire"
 )
 
 // Exit statuses of all programs.
@@ -26,15 +26,6 @@ const (
 	StatusUsage   = 2
 	StatusWaiting = 3 // nothing is wrong; others have their turn
 )
-
-// Waiting is returned by a command that has done what it could and now waits
-// for others.
-type Waiting struct {
-	For string
-}
-
-// Error says who is awaited.
-func (e *Waiting) Error() string { return "waiting for " + e.For }
 
 // UsageError marks wrong arguments.
 type UsageError struct{ Err error }
@@ -47,23 +38,6 @@ func (e *UsageError) Unwrap() error { return e.Err }
 
 // Usagef makes a UsageError.
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
-
-// hinted is an error that knows a cure.
-type hinted interface{ Hint() string }
-
-// WithHint adds a cure to an error.
-func WithHint(err error, hint string) error { return &withHint{err, hint} }
-
-type withHint struct {
-	error
-	hint string
-}
-
-// Hint is the cure.
-func (e *withHint) Hint() string { return e.hint }
-
-// Unwrap is the error without its cure.
-func (e *withHint) Unwrap() error { return e.error }
 
 // Run executes a root command and returns the exit status. Errors go to stderr
 // as "concord: error: …", cures as "concord: hint: …".
@@ -85,39 +59,9 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 	return report(err, stderr)
 }
 
-// Printable replaces what a terminal would obey instead of show: control and
-// format characters, line breaks included. Texts that come from a server or
-// another party pass through it.
-func Printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) {
-			return r
-		}
-		return '\uFFFD'
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
-
 // version is what the build recorded of itself, and what computes in this
 // process.
-func version() string { return Program() + "\nlinear algebra by " + linalg.Backend().String() }
-
-// Program is what the build recorded of itself, on one line.
-func Program() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	text := info.Main.Version
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision" && !strings.Contains(text, s.Value[:min(12, len(s.Value))]):
-			text += " " + s.Value[:min(12, len(s.Value))]
-		case s.Key == "vcs.modified" && s.Value == "true" && !strings.Contains(text, "dirty"):
-			text += " modified"
-		}
-	}
-	return text + ", " + info.GoVersion
-}
+func version() string { return build.Program() + "\nlinear algebra by " + linalg.Backend().String() }
 
 // strict makes a command with subcommands refuse words that are none of them,
 // and turns argument errors into usage errors.
@@ -155,7 +99,7 @@ func report(err error, stderr io.Writer) int {
 	if err == nil {
 		return StatusDone
 	}
-	var waiting *Waiting
+	var waiting *wire.Waiting
 	if errors.As(err, &waiting) {
 		fmt.Fprintf(stderr, "concord: %s\n", waiting)
 		return StatusWaiting
@@ -163,9 +107,8 @@ func report(err error, stderr io.Writer) int {
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		fmt.Fprintf(stderr, "concord: error: %s\n", line)
 	}
-	var h hinted
-	if errors.As(err, &h) && h.Hint() != "" {
-		fmt.Fprintf(stderr, "concord: hint: %s\n", h.Hint())
+	if hint := wire.Hint(err); hint != "" {
+		fmt.Fprintf(stderr, "concord: hint: %s\n", hint)
 	}
 	var usage *UsageError
 	if errors.As(err, &usage) {

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/study"
+	"concord/wire"
 )
 
 const (
@@ -130,11 +130,11 @@ func (c *Client) ExchangeHeads(ctx context.Context, w *study.Witness) ([]byte, e
 func (c *Client) Status(ctx context.Context) (api.Status, error) {
 	var answer api.Status
 	err := c.getJSON(ctx, api.Path(api.PathStatus, c.study), api.MaxMessageBytes, &answer)
-	answer.State = api.State(cli.Printable(string(answer.State)))
-	answer.Problem = cli.Printable(answer.Problem)
+	answer.State = api.State(wire.Printable(string(answer.State)))
+	answer.Problem = wire.Printable(answer.Problem)
 	for _, names := range [][]string{answer.WaitingFor, answer.Asking, answer.Pending} {
 		for i, name := range names {
-			names[i] = cli.Printable(name)
+			names[i] = wire.Printable(name)
 		}
 	}
 	return answer, err
@@ -221,9 +221,9 @@ func refusal(resp *http.Response) error {
 		return interference(resp)
 	}
 	if answer.Code == api.CodeAsks {
-		return &cli.Waiting{For: "the analyst to admit this site"}
+		return &wire.Waiting{For: "the analyst to admit this site"}
 	}
-	return &Refusal{resp.StatusCode, answer.Code, cli.Printable(answer.Message), cli.Printable(answer.Hint)}
+	return &Refusal{resp.StatusCode, answer.Code, wire.Printable(answer.Message), wire.Printable(answer.Hint)}
 }
 
 // exchange makes a request and returns the answer, whatever its status. The caller

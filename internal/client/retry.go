@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/pinned"
+	"concord/wire"
 )
 
 // A transfer that breaks off is taken up again by itself, a bounded number of times:
@@ -133,7 +133,7 @@ func (c *Client) firstPause() time.Duration {
 // notice tells people something while they wait.
 func (c *Client) notice(format string, args ...any) {
 	if c.target.Notice != nil {
-		c.target.Notice(cli.Printable(fmt.Sprintf(format, args...)))
+		c.target.Notice(wire.Printable(fmt.Sprintf(format, args...)))
 	}
 }
 

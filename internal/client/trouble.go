@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/pinned"
+	"concord/wire"
 )
 
 // Unreachable is returned when there is no answer at all, or nobody there who can be
@@ -78,7 +78,7 @@ func chainHint(e *tls.CertificateVerificationError) string {
 			if issuer = name.CommonName; issuer == "" {
 				issuer = name.String()
 			}
-			issuer = cli.Printable(issuer)
+			issuer = wire.Printable(issuer)
 		}
 		return fmt.Sprintf("the certificate was issued by %q, which this computer does not trust. If it is your institution's inspecting proxy, give its certificate: concord join INVITE --ca FILE, or SSL_CERT_FILE", issuer)
 	case errors.As(e.Err, &host):
@@ -208,17 +208,17 @@ func (e *Interference) Hint() string {
 // interference describes an answer that is not the server's. It reads what is left of
 // the body.
 func interference(resp *http.Response) error {
-	e := &Interference{Status: resp.StatusCode, By: cli.Printable(resp.Header.Get("Server"))}
+	e := &Interference{Status: resp.StatusCode, By: wire.Printable(resp.Header.Get("Server"))}
 	if e.By == "" {
-		e.By = cli.Printable(resp.Header.Get("Via"))
+		e.By = wire.Printable(resp.Header.Get("Via"))
 	}
 	e.Page = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
 	if u, err := resp.Location(); err == nil && resp.StatusCode >= 300 && resp.StatusCode < 400 {
-		e.Whereto = cli.Printable(u.Host)
+		e.Whereto = wire.Printable(u.Host)
 	}
 	var answer api.Error
 	if b, err := readSoon(resp.Body); err == nil && json.Unmarshal(b, &answer) == nil {
-		e.Says = cli.Printable(answer.Message)
+		e.Says = wire.Printable(answer.Message)
 	}
 	return e
 }

@@ -19,11 +19,12 @@ import (
 	"sync"
 	"time"
 
-	"concord/internal/analystcli"
 	"concord/internal/cli"
-	"concord/internal/partycli"
+	"concord/internal/cli/concord"
+	"concord/internal/cli/concordd"
 	"concord/internal/report"
 	"concord/study"
+	"concord/wire"
 )
 
 // Options are the demonstration's flags.
@@ -104,7 +105,7 @@ func freshDir(dir string) error {
 	}
 	if len(entries) > 0 {
 		if _, err := os.Stat(filepath.Join(dir, marker)); err != nil {
-			return cli.WithHint(fmt.Errorf("the folder %s is not empty and no demo made it", dir), "name another folder with --out")
+			return wire.WithHint(fmt.Errorf("the folder %s is not empty and no demo made it", dir), "name another folder with --out")
 		}
 		if err := os.RemoveAll(dir); err != nil {
 			return err
@@ -198,7 +199,7 @@ func (d *demo) study(ctx context.Context) error {
 	var server errGroup
 	server.Go(func() error {
 		var log bytes.Buffer
-		status := analystcli.Run(serving, []string{"--dir", analyst, "serve"}, strings.NewReader(""), io.Discard, &log, analystcli.WithListener(ln))
+		status := concordd.Run(serving, []string{"--dir", analyst, "serve"}, strings.NewReader(""), io.Discard, &log, concordd.WithListener(ln))
 		if err := os.WriteFile(filepath.Join(analyst, "serve.log"), log.Bytes(), 0o644); err != nil {
 			return err
 		}
@@ -328,7 +329,7 @@ func (d *demo) untilDone(ctx context.Context, args ...string) error {
 			const pause, patience = 20 * time.Millisecond, time.Minute
 			for begun := time.Now(); ; {
 				_, err := d.concord(ctx, i, args...)
-				var waiting *cli.Waiting
+				var waiting *wire.Waiting
 				if !errors.As(err, &waiting) {
 					return err
 				}
@@ -349,7 +350,7 @@ func (d *demo) untilDone(ctx context.Context, args ...string) error {
 // concordd runs one command of the analyst's program.
 func (d *demo) concordd(ctx context.Context, args ...string) (string, error) {
 	return d.command("analyst", "concordd", args, func(stdout, stderr io.Writer) int {
-		return analystcli.Run(ctx, append([]string{"--dir", d.analyst()}, args...), strings.NewReader(""), stdout, stderr)
+		return concordd.Run(ctx, append([]string{"--dir", d.analyst()}, args...), strings.NewReader(""), stdout, stderr)
 	})
 }
 
@@ -359,7 +360,7 @@ func (d *demo) analyst() string { return filepath.Join(d.Dir, "analyst") }
 // concord runs one command of a party's program.
 func (d *demo) concord(ctx context.Context, i int, args ...string) (string, error) {
 	return d.command(hospitals[i], "concord", args, func(stdout, stderr io.Writer) int {
-		return partycli.Run(ctx, append([]string{"--dir", filepath.Join(d.party(i), "concord-site")}, args...), strings.NewReader(""), stdout, stderr)
+		return concord.Run(ctx, append([]string{"--dir", filepath.Join(d.party(i), "concord-site")}, args...), strings.NewReader(""), stdout, stderr)
 	})
 }
 
@@ -367,7 +368,7 @@ func (d *demo) concord(ctx context.Context, i int, args ...string) (string, erro
 var printing sync.Mutex
 
 // command runs one command of a program and returns what it printed. Exit
-// status 3 comes back as cli.Waiting.
+// status 3 comes back as wire.Waiting.
 func (d *demo) command(who, program string, args []string, run func(stdout, stderr io.Writer) int) (string, error) {
 	var stdout, stderr bytes.Buffer
 	status := run(&stdout, &stderr)
@@ -391,7 +392,7 @@ func (d *demo) command(who, program string, args []string, run func(stdout, stde
 		d.steps = append(d.steps, report.Step{Who: who, What: program + " " + shown(args)})
 		return stdout.String(), nil
 	case cli.StatusWaiting:
-		return "", &cli.Waiting{For: strings.TrimPrefix(strings.TrimSpace(stderr.String()), "concord: waiting for ")}
+		return "", &wire.Waiting{For: strings.TrimPrefix(strings.TrimSpace(stderr.String()), "concord: waiting for ")}
 	}
 	return "", fmt.Errorf("demo: %s: %s %s ended with status %d:\n%s", who, program, shown(args), status, strings.TrimSpace(stderr.String()))
 }

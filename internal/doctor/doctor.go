@@ -11,7 +11,7 @@ import (
 	"io"
 	"strings"
 
-	"concord/internal/cli"
+	"concord/wire"
 )
 
 // Verdict is what came of one check.
@@ -60,7 +60,7 @@ func (r *Report) Err(check string, err error, otherwise string) {
 }
 
 func (r *Report) add(check string, v Verdict, found, cure string) {
-	r.Findings = append(r.Findings, Finding{check, v, cli.Printable(strings.ReplaceAll(found, "\n", "; ")), cli.Printable(cure)})
+	r.Findings = append(r.Findings, Finding{check, v, wire.Printable(strings.ReplaceAll(found, "\n", "; ")), wire.Printable(cure)})
 }
 
 // Count is how many findings have a verdict.

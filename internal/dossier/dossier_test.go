@@ -14,7 +14,7 @@ import (
 	"concord/study"
 )
 
-func identity(t testing.TB, role study.Role, name string) *study.Identity {
+func newIdentity(t testing.TB, role study.Role, name string) *study.Identity {
 	t.Helper()
 	id, err := study.NewIdentity(role, name, nil)
 	if err != nil {
@@ -67,7 +67,7 @@ func open(b []byte, id *study.Identity) (*dossier.Dossier, error) {
 }
 
 func TestDossier(t *testing.T) {
-	analyst, auditor := identity(t, study.RoleAnalyst, "Office"), identity(t, study.RoleAuditor, "Audit")
+	analyst, auditor := newIdentity(t, study.RoleAnalyst, "Office"), newIdentity(t, study.RoleAuditor, "Audit")
 	b := write(t, analyst, auditor)
 	d, err := open(b, auditor)
 	if err != nil {
@@ -82,10 +82,10 @@ func TestDossier(t *testing.T) {
 	if _, err := d.Bytes("large", 100); err == nil {
 		t.Error("a member beyond its bound was read")
 	}
-	if err := d.Verify(identity(t, study.RoleAnalyst, "Office").Statement); err == nil {
+	if err := d.Verify(newIdentity(t, study.RoleAnalyst, "Office").Statement); err == nil {
 		t.Error("another analyst's export was taken")
 	}
-	if _, err := open(b, identity(t, study.RoleAuditor, "Audit")); !errors.Is(err, dossier.ErrNotForUs) {
+	if _, err := open(b, newIdentity(t, study.RoleAuditor, "Audit")); !errors.Is(err, dossier.ErrNotForUs) {
 		t.Errorf("another auditor: %v", err)
 	}
 	for at := 0; at < len(b); at += len(b)/97 + 1 {
@@ -124,7 +124,7 @@ func seal(t testing.TB, auditor *study.Identity, fill func(*zip.Writer) error) [
 // TestHostile: what only the auditor's key protects is checked too, since whoever
 // exports seals it.
 func TestHostile(t *testing.T) {
-	analyst, auditor := identity(t, study.RoleAnalyst, "Office"), identity(t, study.RoleAuditor, "Audit")
+	analyst, auditor := newIdentity(t, study.RoleAnalyst, "Office"), newIdentity(t, study.RoleAuditor, "Audit")
 	good, err := open(write(t, analyst, auditor), auditor)
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestHostile(t *testing.T) {
 
 // TestKeys: what was recorded while a file was opened opens that file, and no other.
 func TestKeys(t *testing.T) {
-	id := identity(t, study.RoleAnalyst, "Office")
+	id := newIdentity(t, study.RoleAnalyst, "Office")
 	seal := func(text string) []byte {
 		var b bytes.Buffer
 		w, err := age.Encrypt(&b, recipient(t, id))

@@ -17,7 +17,7 @@ import (
 	"concord/study"
 )
 
-func identity(t testing.TB, role study.Role, name string) *study.Identity {
+func newIdentity(t testing.TB, role study.Role, name string) *study.Identity {
 	t.Helper()
 	id, err := study.NewIdentity(role, name, nil)
 	if err != nil {
@@ -75,7 +75,7 @@ func someItems() (items []parcel.Source, content [][]byte) {
 
 // TestRoundTrip: what is written is read, sealed or not, and by nobody else.
 func TestRoundTrip(t *testing.T) {
-	north, office := identity(t, study.RoleParty, "North"), identity(t, study.RoleAnalyst, "Office")
+	north, office := newIdentity(t, study.RoleParty, "North"), newIdentity(t, study.RoleAnalyst, "Office")
 	items, content := someItems()
 	statement := parcel.FromBytes(parcel.KindStatement, north.Statement.Encode())
 	for _, kind := range []string{parcel.Join, parcel.Party, parcel.Analyst} {
@@ -137,7 +137,7 @@ func TestRoundTrip(t *testing.T) {
 
 // TestDamage: no byte can be changed, removed or added.
 func TestDamage(t *testing.T) {
-	north, office := identity(t, study.RoleParty, "North"), identity(t, study.RoleAnalyst, "Office")
+	north, office := newIdentity(t, study.RoleParty, "North"), newIdentity(t, study.RoleAnalyst, "Office")
 	b := written(t, head(parcel.Party, north, office), []parcel.Source{parcel.FromBytes(parcel.KindHolds, []byte("{}"))}, north, recipient(t, office.Statement))
 	whole := func(b []byte) error {
 		c, err := open(b)
@@ -175,7 +175,7 @@ func TestDamage(t *testing.T) {
 // TestResigned: who puts another's payload behind a line of his own is refused, whatever
 // the line says: the index inside names the true sender, recipient, study and number.
 func TestResigned(t *testing.T) {
-	north, thief, office := identity(t, study.RoleParty, "North"), identity(t, study.RoleParty, "Thief"), identity(t, study.RoleAnalyst, "Office")
+	north, thief, office := newIdentity(t, study.RoleParty, "North"), newIdentity(t, study.RoleParty, "Thief"), newIdentity(t, study.RoleAnalyst, "Office")
 	h := head(parcel.Party, north, office)
 	b := written(t, h, []parcel.Source{parcel.FromBytes(parcel.KindHolds, []byte("{}"))}, north, recipient(t, office.Statement))
 	line, payload, _ := bytes.Cut(b, []byte("\n"))
@@ -210,7 +210,7 @@ func TestResigned(t *testing.T) {
 
 // TestBefore: no item is read before the signature is checked.
 func TestBefore(t *testing.T) {
-	north, office := identity(t, study.RoleParty, "North"), identity(t, study.RoleAnalyst, "Office")
+	north, office := newIdentity(t, study.RoleParty, "North"), newIdentity(t, study.RoleAnalyst, "Office")
 	b := written(t, head(parcel.Join, north, office), []parcel.Source{parcel.FromBytes(parcel.KindProof, []byte("proof"))}, north, nil)
 	c, err := open(b)
 	if err != nil {
@@ -246,7 +246,7 @@ func crafted(t testing.TB, from *study.Identity, index, items string) []byte {
 
 // TestHostileIndex: counts, lengths and kinds that a signed parcel may claim.
 func TestHostileIndex(t *testing.T) {
-	from := identity(t, study.RoleParty, "North")
+	from := newIdentity(t, study.RoleParty, "North")
 	h := head(parcel.Join, from, from)
 	index := func(items string) string {
 		return fmt.Sprintf(`{"format":1,"study":"%s","from":"%s","to":"%s","number":7,"items":[%s]}`, h.Study, h.From, h.To, items)
@@ -310,7 +310,7 @@ func TestNotAParcel(t *testing.T) {
 
 // TestHostileHeader: an age header without end is not read to its end.
 func TestHostileHeader(t *testing.T) {
-	north, office := identity(t, study.RoleParty, "North"), identity(t, study.RoleAnalyst, "Office")
+	north, office := newIdentity(t, study.RoleParty, "North"), newIdentity(t, study.RoleAnalyst, "Office")
 	payload := []byte("age-encryption.org/v1\n" + strings.Repeat("-> X25519 "+strings.Repeat("A", 43)+"\n"+strings.Repeat("A", 43)+"\n", 200_000))
 	h := head(parcel.Party, north, office)
 	h.Format, h.Size, h.Payload = parcel.Format, int64(len(payload)), study.HashOf(payload)
@@ -336,7 +336,7 @@ func TestHostileHeader(t *testing.T) {
 
 // TestChangedSource: a file that changes while it is written makes no parcel.
 func TestChangedSource(t *testing.T) {
-	north, office := identity(t, study.RoleParty, "North"), identity(t, study.RoleAnalyst, "Office")
+	north, office := newIdentity(t, study.RoleParty, "North"), newIdentity(t, study.RoleAnalyst, "Office")
 	for _, content := range []string{"shorter", "longer than it was"} {
 		path := filepath.Join(t.TempDir(), "file")
 		if err := os.WriteFile(path, []byte("ten bytes."), 0o600); err != nil {
@@ -363,7 +363,7 @@ func TestChangedSource(t *testing.T) {
 // FuzzOpen: whatever a file holds, reading it ends with one of the known errors or with
 // items that are inside the file.
 func FuzzOpen(f *testing.F) {
-	from := identity(f, study.RoleParty, "North")
+	from := newIdentity(f, study.RoleParty, "North")
 	f.Add(written(f, head(parcel.Join, from, from), []parcel.Source{
 		parcel.FromBytes(parcel.KindStatement, from.Statement.Encode()), parcel.FromBytes(parcel.KindProof, []byte("proof")),
 	}, from, nil))
@@ -405,7 +405,7 @@ func FuzzOpen(f *testing.F) {
 
 // FuzzIndex is FuzzOpen behind a line that is right: what a sender may put inside.
 func FuzzIndex(f *testing.F) {
-	from := identity(f, study.RoleParty, "North")
+	from := newIdentity(f, study.RoleParty, "North")
 	h := head(parcel.Join, from, from)
 	f.Add(fmt.Sprintf(`{"format":1,"study":"%s","from":"%s","to":"%s","number":7,"items":[{"kind":"bundle","bytes":3}]}`, h.Study, h.From, h.To), "abc")
 	f.Add("", "")

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 // Box is the post of a site that exchanges files: it answers from the analyst's newest
@@ -99,7 +99,7 @@ func (b *Box) answers() (all []api.AmendResponse) {
 func (b *Box) Fetch(_ context.Context, manifest study.Hash, w io.Writer, limit int64) (int64, error) {
 	f, err := b.site.OpenPosted(manifest)
 	if err != nil {
-		return 0, cli.WithHint(err, "take the analyst's newest parcel again")
+		return 0, wire.WithHint(err, "take the analyst's newest parcel again")
 	}
 	defer f.Close()
 	n, err := io.Copy(w, io.LimitReader(f, limit+1))
@@ -114,5 +114,5 @@ func (b *Box) Close() {}
 
 // errWait says that a parcel must come first.
 func errWait() error {
-	return &cli.Waiting{For: "a parcel from the analyst that lets this site in (concord take FILE)"}
+	return &wire.Waiting{For: "a parcel from the analyst that lets this site in (concord take FILE)"}
 }

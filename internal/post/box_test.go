@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"concord/internal/api"
-	"concord/internal/cli"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/study"
+	"concord/wire"
 )
 
 // newBox is the box of a site that exchanges files.
@@ -39,7 +39,7 @@ func newBox(t *testing.T, taken *site.Taken) (*site.Site, *post.Box) {
 // failure.
 func TestBoxEmpty(t *testing.T) {
 	_, b := newBox(t, nil)
-	var waiting *cli.Waiting
+	var waiting *wire.Waiting
 	if _, err := b.Roster(t.Context()); !errors.As(err, &waiting) {
 		t.Errorf("Roster = %v", err)
 	}

@@ -17,10 +17,11 @@ import (
 	"concord/audit"
 	"concord/bundle"
 	"concord/internal/auditlog"
-	"concord/internal/cli"
+	"concord/internal/build"
 	"concord/internal/dossier"
 	"concord/linalg"
 	"concord/study"
+	"concord/wire"
 )
 
 // DefaultTolerance is how far numbers may differ that were computed by another program
@@ -70,7 +71,7 @@ type Report struct {
 }
 
 func (r *Report) add(mark, format string, args ...any) {
-	r.Lines = append(r.Lines, Line{mark, cli.Printable(fmt.Sprintf(format, args...))})
+	r.Lines = append(r.Lines, Line{mark, wire.Printable(fmt.Sprintf(format, args...))})
 	if mark == Differ {
 		r.OK = false
 	}
@@ -113,7 +114,7 @@ func Run(ctx context.Context, d *dossier.Dossier, auditor *study.Identity, opt O
 		opt.Progress = func(string) {}
 	}
 	r := &replay{
-		Report: &Report{Study: d.Index.Study, Exported: d.Index.Time, OK: true, Program: cli.Program(), Backend: linalg.Backend().String()},
+		Report: &Report{Study: d.Index.Study, Exported: d.Index.Time, OK: true, Program: build.Program(), Backend: linalg.Backend().String()},
 		opt:    opt, d: d, auditor: auditor, envelopes: map[study.Hash]*bundle.Envelope{}, models: map[int]*made{},
 	}
 	if err := r.begin(); err != nil {

@@ -35,7 +35,7 @@ floors: {rows: 100, eps: 0.02}
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func identity(t *testing.T, role study.Role, name string, approver ed25519.PublicKey) *study.Identity {
+func newIdentity(t *testing.T, role study.Role, name string, approver ed25519.PublicKey) *study.Identity {
 	t.Helper()
 	id, err := study.NewIdentity(role, name, approver)
 	if err != nil {
@@ -57,8 +57,8 @@ func sample(t *testing.T, protocol string, approver ed25519.PublicKey) (reviewpa
 	if err != nil {
 		t.Fatal(err)
 	}
-	site, analyst := identity(t, study.RoleParty, "North clinic", approver), identity(t, study.RoleAnalyst, "Study office", nil)
-	other := identity(t, study.RoleParty, "East clinic", nil)
+	site, analyst := newIdentity(t, study.RoleParty, "North clinic", approver), newIdentity(t, study.RoleAnalyst, "Study office", nil)
+	other := newIdentity(t, study.RoleParty, "East clinic", nil)
 	roster, err := study.NewRoster(c, 1, []*study.Statement{site.Statement, other.Statement, analyst.Statement})
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"concord/audit"
 	"concord/bundle"
 	"concord/internal/analysis"
-	"concord/internal/cli"
+	"concord/internal/build"
 	"concord/internal/store"
 	"concord/linalg"
 	"concord/study"
@@ -209,7 +209,7 @@ func (s *Server) sealResult(ctx context.Context, v *view, record *study.Round, p
 		Study: v.hash, Epoch: v.epoch, Sender: env.Sender, Kind: env.Kind, Round: record.Round, Slot: party.Fingerprint(),
 		Recipients: env.Recipients, Manifest: env.Manifest, File: study.HashOf(env.Line()), Size: int64(len(env.Line())) + env.Size,
 		Event: audit.Event{
-			Program: cli.Program(), Backend: linalg.Backend().String(),
+			Program: build.Program(), Backend: linalg.Backend().String(),
 			Note: fmt.Sprintf("the result of %q, round %d, of a model made of %d contributions", party.Name, record.Round, len(record.Parties)),
 		},
 	}, nil

@@ -16,7 +16,7 @@ import (
 // rekey gives a party new keys, by the operation that the handler of amendments calls.
 func (w *world) rekey(chain *study.Chain, old *study.Identity) (*study.Identity, error) {
 	w.t.Helper()
-	next := identity(w.t, study.RoleParty, old.Statement.Name)
+	next := newIdentity(w.t, study.RoleParty, old.Statement.Name)
 	a, err := chain.Propose(study.AmendRekey, old.Statement.Fingerprint(), next.Statement, "")
 	if err != nil {
 		w.t.Fatal(err)

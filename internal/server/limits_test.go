@@ -69,7 +69,7 @@ func wantLater(t *testing.T, what string, status int, header http.Header, code s
 func TestWrongSecretsAreLimited(t *testing.T) {
 	w := newWorld(t, server.WithLimits(server.Limits{WrongBurst: 3, WrongRequests: 0.01}))
 	w.join()
-	guess := identity(t, study.RoleParty, "Guess")
+	guess := newIdentity(t, study.RoleParty, "Guess")
 	hc := w.rawClient(guess)
 	try := func(secret string) (int, http.Header, string) {
 		b, err := json.Marshal(api.JoinRequest{Secret: []byte(secret), Statement: guess.Statement.Encode()})

@@ -53,7 +53,7 @@ func TestLogsCarryNoData(t *testing.T) {
 	log := new(buffer)
 	w := newLoggedWorld(t, namedYAML, slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	ctx := t.Context()
-	guess := identity(t, study.RoleParty, "Guess")
+	guess := newIdentity(t, study.RoleParty, "Guess")
 	_, _, err := w.as(guess).Join(ctx, []byte("a secret that is wrong"), guess.Statement.Encode())
 	wantRefusal(t, "a wrong secret", err, api.CodeForbidden, "")
 	w.join()

@@ -34,7 +34,7 @@ type byFile struct {
 
 func newByFile(t testing.TB) *byFile {
 	t.Helper()
-	w := &world{t: t, analyst: identity(t, study.RoleAnalyst, "Analyst")}
+	w := &world{t: t, analyst: newIdentity(t, study.RoleAnalyst, "Analyst")}
 	var err error
 	if w.contract, err = study.ParseYAML([]byte(yaml)); err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func newByFile(t testing.TB) *byFile {
 		t.Fatal(err)
 	}
 	w.study = study.HashOf(raw)
-	w.parties = []*study.Identity{identity(t, study.RoleParty, "Party 1"), identity(t, study.RoleParty, "Party 2")}
+	w.parties = []*study.Identity{newIdentity(t, study.RoleParty, "Party 1"), newIdentity(t, study.RoleParty, "Party 2")}
 	if w.roster, err = study.NewRoster(w.contract, 1, []*study.Statement{w.analyst.Statement, w.parties[0].Statement, w.parties[1].Statement}); err != nil {
 		t.Fatal(err)
 	}
@@ -330,8 +330,8 @@ func TestParcelRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	thief := identity(t, study.RoleParty, "Thief")
-	other := identity(t, study.RoleAnalyst, "Other analyst")
+	thief := newIdentity(t, study.RoleParty, "Thief")
+	other := newIdentity(t, study.RoleAnalyst, "Other analyst")
 	otherKey, err := other.Statement.AgeRecipient()
 	if err != nil {
 		t.Fatal(err)

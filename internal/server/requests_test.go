@@ -22,7 +22,7 @@ import (
 // TestNotBeforeConfirming: who has not confirmed the roster sends nothing.
 func TestNotBeforeConfirming(t *testing.T) {
 	w := newWorld(t)
-	a := identity(t, study.RoleParty, "North")
+	a := newIdentity(t, study.RoleParty, "North")
 	if _, _, err := w.as(a).Join(t.Context(), w.secrets[0], a.Statement.Encode()); err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +34,8 @@ func TestNotBeforeConfirming(t *testing.T) {
 // TestWrongServer: a client speaks to no other key than the analyst's.
 func TestWrongServer(t *testing.T) {
 	w := newWorld(t)
-	other := identity(t, study.RoleAnalyst, "Analyst")
-	a := identity(t, study.RoleParty, "North")
+	other := newIdentity(t, study.RoleAnalyst, "Analyst")
+	a := newIdentity(t, study.RoleParty, "North")
 	c, err := client.Connect(client.Target{Address: w.address}, w.study, a, other.Statement)
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"concord/analyst"
 	"concord/bundle"
 	"concord/internal/analysis"
-	"concord/internal/cli"
+	"concord/internal/build"
 	"concord/internal/durable"
 	"concord/internal/npy"
 	"concord/internal/store"
@@ -99,7 +99,7 @@ func (s *Server) do(ctx context.Context, v *view, due *job) error {
 	parts := make([]analyst.Contribution, len(due.parties))
 	var g []*mat.Dense
 	record := &study.Round{
-		Format: 1, Study: v.hash, Round: due.round, Epoch: v.epoch, Program: cli.Program(), Backend: linalg.Backend().String(),
+		Format: 1, Study: v.hash, Round: due.round, Epoch: v.epoch, Program: build.Program(), Backend: linalg.Backend().String(),
 	}
 	for i, party := range due.parties {
 		var err error

@@ -85,12 +85,12 @@ func (w *world) play(t *testing.T) {
 func TestJoinRefused(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
-	a := identity(t, study.RoleParty, "North")
+	a := newIdentity(t, study.RoleParty, "North")
 	_, _, err := w.as(a).Join(ctx, []byte("guess"), a.Statement.Encode())
 	wantRefusal(t, "a wrong secret", err, api.CodeForbidden, "the invite is unknown")
-	_, _, err = w.as(identity(t, study.RoleParty, "Thief")).Join(ctx, w.secrets[0], a.Statement.Encode())
+	_, _, err = w.as(newIdentity(t, study.RoleParty, "Thief")).Join(ctx, w.secrets[0], a.Statement.Encode())
 	wantRefusal(t, "another's statement", err, api.CodeForbidden, "does not hold the TLS key")
-	stranger := identity(t, study.RoleAnalyst, "Second analyst")
+	stranger := newIdentity(t, study.RoleAnalyst, "Second analyst")
 	_, _, err = w.as(stranger).Join(ctx, w.secrets[0], stranger.Statement.Encode())
 	wantRefusal(t, "an analyst", err, api.CodeForbidden, "only parties join")
 	_, _, err = w.as(a).Join(ctx, w.secrets[0], []byte("{}"))
@@ -102,10 +102,10 @@ func TestJoinRefused(t *testing.T) {
 	if _, _, err := w.as(a).Join(ctx, w.secrets[0], a.Statement.Encode()); err != nil {
 		t.Errorf("the same join again: %v", err)
 	}
-	b := identity(t, study.RoleParty, "East")
+	b := newIdentity(t, study.RoleParty, "East")
 	_, _, err = w.as(b).Join(ctx, w.secrets[0], b.Statement.Encode())
 	wantRefusal(t, "a used invite", err, api.CodeForbidden, "used by another party")
-	twin := identity(t, study.RoleParty, "NORTH")
+	twin := newIdentity(t, study.RoleParty, "NORTH")
 	_, _, err = w.as(twin).Join(ctx, w.secrets[1], twin.Statement.Encode())
 	wantRefusal(t, "a name that sounds the same", err, api.CodeConflict, "the same name")
 	_, _, err = w.as(a).Join(ctx, w.secrets[1], a.Statement.Encode())
@@ -113,7 +113,7 @@ func TestJoinRefused(t *testing.T) {
 	if _, _, err := w.as(b).Join(ctx, w.secrets[1], b.Statement.Encode()); err != nil {
 		t.Fatal(err)
 	}
-	c := identity(t, study.RoleParty, "West")
+	c := newIdentity(t, study.RoleParty, "West")
 	_, _, err = w.as(c).Join(ctx, w.secrets[2], c.Statement.Encode())
 	wantRefusal(t, "a third party of two", err, api.CodeConflict, "as many parties have joined")
 	_, err = w.as(c).Roster(ctx)

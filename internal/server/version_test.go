@@ -194,7 +194,7 @@ func recordedEpoch(t *testing.T, hash study.Hash, contract []byte, analyst *stud
 // says, and a refusal names both versions and who is to upgrade.
 func TestVersions(t *testing.T) {
 	w := newWorld(t)
-	config, err := pinned.Client(identity(t, study.RoleParty, "North").TLSKey(), func(study.Hash) error { return nil })
+	config, err := pinned.Client(newIdentity(t, study.RoleParty, "North").TLSKey(), func(study.Hash) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

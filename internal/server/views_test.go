@@ -21,7 +21,7 @@ views: [{name: left, features: [a, b, c], dim: 2}, {name: right, features: [c, d
 `
 	w := newWorldOf(t, views)
 	seen := func(name, view string) *study.Identity {
-		id, err := identity(t, study.RoleParty, name).WithView(view)
+		id, err := newIdentity(t, study.RoleParty, name).WithView(view)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,5 +65,5 @@ views: [{name: left, features: [a, b, c], dim: 2}, {name: right, features: [c, d
 	}
 
 	pooled := newWorldOf(t, strings.NewReplacer("parties: 2", "parties: 8\nstandardise: pooled", "features: [a, b, c, d, e]", "features: [{name: a, range: [0, 1]}, {name: b, range: [0, 1]}, {name: c, range: [0, 1]}, {name: d, range: [0, 1]}, {name: e, range: [0, 1]}]").Replace(views))
-	wantRefusal(t, "no view where figures are pooled", join(pooled, 0, identity(t, study.RoleParty, "Party 1")), api.CodeRefused, "it joins with --view, one of left, right")
+	wantRefusal(t, "no view where figures are pooled", join(pooled, 0, newIdentity(t, study.RoleParty, "Party 1")), api.CodeRefused, "it joins with --view, one of left, right")
 }

@@ -120,7 +120,7 @@ func TestSecretUnseen(t *testing.T) {
 		}
 		reverse.ServeHTTP(rw, r)
 	}), "")
-	id := identity(t, study.RoleParty, "North")
+	id := newIdentity(t, study.RoleParty, "North")
 	_, _, err := w.as(id).Join(t.Context(), []byte("guess"), id.Statement.Encode())
 	wantRefusal(t, "a wrong secret", err, api.CodeForbidden, "the invite is unknown")
 	if _, _, err := w.as(id).Join(t.Context(), w.secrets[0], id.Statement.Encode()); err != nil {
@@ -130,7 +130,7 @@ func TestSecretUnseen(t *testing.T) {
 		t.Errorf("the request to join shows %.200s", body)
 	}
 	// What the proxy read is for North's statement only.
-	thief := identity(t, study.RoleParty, "Thief")
+	thief := newIdentity(t, study.RoleParty, "Thief")
 	stolen := bytes.Replace(body, b64(id.Statement.Encode()), b64(thief.Statement.Encode()), 1)
 	if bytes.Equal(stolen, body) {
 		t.Fatal("the statement was not found in the request")
@@ -155,7 +155,7 @@ func TestSecretUnseen(t *testing.T) {
 // TestProxyRefuses: what a proxy does wrong is named, with a cure.
 func TestProxyRefuses(t *testing.T) {
 	w := newWorld(t)
-	id := identity(t, study.RoleParty, "North")
+	id := newIdentity(t, study.RoleParty, "North")
 	status := func() error {
 		_, err := w.as(id).Status(t.Context())
 		return err
@@ -186,7 +186,7 @@ func TestPinnedRefusesInspection(t *testing.T) {
 	if !errors.Is(err, pinned.ErrWrongKey) {
 		t.Errorf("%v is not ErrWrongKey", err)
 	}
-	id := identity(t, study.RoleParty, "New")
+	id := newIdentity(t, study.RoleParty, "New")
 	_, _, err = client.Meet(t.Context(), w.target, w.study, id, w.analyst.Statement.Fingerprint())
 	wantCure(t, "a party that joins", err, `issued by "Hospital CA"`, "tls webpki")
 }
@@ -197,7 +197,7 @@ func TestUntrustedInspection(t *testing.T) {
 	public := authority(t, "Public CA")
 	address := w.behind(t, public, proxytest.Reverse(w.web, ""), "")
 	w.through(t, proxytest.Inspect(authority(t, "Hospital CA"), nil, func(string) string { return address }, nil, nil), "")
-	id := identity(t, study.RoleParty, "New")
+	id := newIdentity(t, study.RoleParty, "New")
 	_, _, err := client.Meet(t.Context(), w.target, w.study, id, w.analyst.Statement.Fingerprint())
 	wantCure(t, "an unknown authority", err, "certificate", "--ca FILE")
 	if h := hintOf(err); !strings.Contains(h, "Hospital CA") {
@@ -211,7 +211,7 @@ func TestInterference(t *testing.T) {
 	public := authority(t, "Public CA")
 	var answer http.HandlerFunc
 	w.behind(t, public, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { answer(rw, r) }), "")
-	id := identity(t, study.RoleParty, "New")
+	id := newIdentity(t, study.RoleParty, "New")
 	page := func(status int) http.HandlerFunc {
 		return func(rw http.ResponseWriter, _ *http.Request) {
 			rw.Header().Set("Content-Type", "text/html")
@@ -274,7 +274,7 @@ func TestAnswersCannotBeChanged(t *testing.T) {
 		rw.Write(rec.Body.Bytes())
 	}), "")
 	var before *httptest.ResponseRecorder
-	mallory := identity(t, study.RoleAnalyst, "Mallory")
+	mallory := newIdentity(t, study.RoleAnalyst, "Mallory")
 	for name, f := range map[string]func(*httptest.ResponseRecorder){
 		"body": func(r *httptest.ResponseRecorder) {
 			b := bytes.Replace(r.Body.Bytes(), []byte(`"present":2`), []byte(`"present":3`), 1)
@@ -370,7 +370,7 @@ func TestRequestsCannotBeChanged(t *testing.T) {
 	body := append(append([]byte{'"'}, b64(confirmation)...), '"')
 	confirm, state := api.Path(api.PathConfirmations, w.study), api.Path(api.PathStatus, w.study)
 	run := w.run(t)
-	other := identity(t, study.RoleAnalyst, "Other")
+	other := newIdentity(t, study.RoleAnalyst, "Other")
 	for _, test := range []struct {
 		name          string
 		sign          func(*signed.Request)

@@ -68,7 +68,7 @@ func (w *world) raw(t testing.TB, id *study.Identity, method, target string, bod
 // run asks the server which run it is.
 func (w *world) run(t testing.TB) []byte {
 	t.Helper()
-	id := identity(t, study.RoleParty, "Asker")
+	id := newIdentity(t, study.RoleParty, "Asker")
 	r := signed.NewRequest(id, w.analyst.Statement.Fingerprint(), w.study)
 	r.Method, r.Target = "GET", api.PathIdentity
 	value, asked := r.Header(id)

@@ -67,7 +67,7 @@ func newWorldOf(t testing.TB, yaml string, options ...server.Option) *world {
 
 func newLoggedWorld(t testing.TB, yaml string, log slog.Handler, options ...server.Option) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), analyst: identity(t, study.RoleAnalyst, "Analyst"), seen: new(answered), log: log, options: options}
+	w := &world{t: t, dir: t.TempDir(), analyst: newIdentity(t, study.RoleAnalyst, "Analyst"), seen: new(answered), log: log, options: options}
 	var err error
 	if w.contract, err = study.ParseYAML([]byte(yaml)); err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func (w *world) restart() {
 	w.serve(w.address)
 }
 
-func identity(t testing.TB, role study.Role, name string) *study.Identity {
+func newIdentity(t testing.TB, role study.Role, name string) *study.Identity {
 	t.Helper()
 	id, err := study.NewIdentity(role, name, nil)
 	if err != nil {
@@ -164,7 +164,7 @@ func (w *world) joinAll(n int) {
 	w.t.Helper()
 	members := []*study.Statement{w.analyst.Statement}
 	for i := range n {
-		id := identity(w.t, study.RoleParty, fmt.Sprintf("Party %d", i+1))
+		id := newIdentity(w.t, study.RoleParty, fmt.Sprintf("Party %d", i+1))
 		if _, _, err := w.as(id).Join(w.t.Context(), w.secrets[i], id.Statement.Encode()); err != nil {
 			w.t.Fatal(err)
 		}

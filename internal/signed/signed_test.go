@@ -15,7 +15,7 @@ import (
 	"concord/study"
 )
 
-func identity(t testing.TB, role study.Role, name string) *study.Identity {
+func newIdentity(t testing.TB, role study.Role, name string) *study.Identity {
 	t.Helper()
 	id, err := study.NewIdentity(role, name, nil)
 	if err != nil {
@@ -37,7 +37,7 @@ func request(t testing.TB, party, analyst *study.Identity) (http.Header, study.H
 }
 
 func TestRequest(t *testing.T) {
-	analyst, north, east := identity(t, study.RoleAnalyst, "A"), identity(t, study.RoleParty, "N"), identity(t, study.RoleParty, "E")
+	analyst, north, east := newIdentity(t, study.RoleAnalyst, "A"), newIdentity(t, study.RoleParty, "N"), newIdentity(t, study.RoleParty, "E")
 	h, hash := request(t, north, analyst)
 	r, got, err := signed.ReadRequest(h)
 	if err != nil || got != hash {
@@ -81,7 +81,7 @@ func TestRequest(t *testing.T) {
 }
 
 func TestReadRequest(t *testing.T) {
-	h, _ := request(t, identity(t, study.RoleParty, "N"), identity(t, study.RoleAnalyst, "A"))
+	h, _ := request(t, newIdentity(t, study.RoleParty, "N"), newIdentity(t, study.RoleAnalyst, "A"))
 	value := h.Get(signed.RequestHeader)
 	for name, bad := range map[string][]string{
 		"twice":      {value, value},
@@ -103,7 +103,7 @@ func TestReadRequest(t *testing.T) {
 }
 
 func TestAnswer(t *testing.T) {
-	analyst, other := identity(t, study.RoleAnalyst, "A"), identity(t, study.RoleAnalyst, "B")
+	analyst, other := newIdentity(t, study.RoleAnalyst, "A"), newIdentity(t, study.RoleAnalyst, "B")
 	asked, body := study.Hash{1}, study.HashOf([]byte("body"))
 	h := http.Header{signed.AnswerHeader: {signed.NewAnswer(analyst, asked, 200, http.Header{"Upload-Offset": {"7"}}, body, make([]byte, signed.RunSize))}, "Upload-Offset": {"7"}}
 	a, err := signed.ReadAnswer(h, 200, asked, analyst.Statement)
@@ -157,8 +157,8 @@ func TestCheckBody(t *testing.T) {
 }
 
 func FuzzReadRequest(f *testing.F) {
-	north := identity(f, study.RoleParty, "N")
-	h, _ := request(f, north, identity(f, study.RoleAnalyst, "A"))
+	north := newIdentity(f, study.RoleParty, "N")
+	h, _ := request(f, north, newIdentity(f, study.RoleAnalyst, "A"))
 	f.Add(h.Get(signed.RequestHeader))
 	f.Fuzz(func(t *testing.T, value string) {
 		r, hash, err := signed.ReadRequest(http.Header{signed.RequestHeader: {value}})

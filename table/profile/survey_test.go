@@ -32,7 +32,7 @@ standardise: range
 missing_values: [NA]
 `
 
-func contract(t testing.TB) *study.Contract {
+func newContract(t testing.TB) *study.Contract {
 	t.Helper()
 	c, err := study.ParseYAML([]byte(contractYAML))
 	if err != nil {
@@ -69,7 +69,7 @@ func survey(t testing.TB, c *study.Contract, text string, opt profile.Options) *
 func file(rows []string) string { return header + strings.Join(rows, "\n") + "\n" }
 
 func TestSurveyFits(t *testing.T) {
-	r := survey(t, contract(t), file(ward(40)), profile.Options{})
+	r := survey(t, newContract(t), file(ward(40)), profile.Options{})
 	if !r.Fits || len(r.Problems) > 0 || !r.Complete || r.Rows != 40 {
 		t.Fatalf("%+v", r)
 	}
@@ -119,7 +119,7 @@ func TestSurveyTellsAll(t *testing.T) {
 	change(47, 0, "")
 	rows[46] = "too,few"                  // line 48
 	rows[47] = rows[47] + ",one too many" // line 49
-	r := survey(t, contract(t), file(rows), profile.Options{})
+	r := survey(t, newContract(t), file(rows), profile.Options{})
 	if r.Fits {
 		t.Fatal("fits")
 	}
@@ -189,7 +189,7 @@ func TestSurveyOfOtherColumns(t *testing.T) {
 		{"with one more", cut(-1, "colour"), "colour", 6},
 		{"with one twice", cut(-1, "age"), "twice", 5},
 	} {
-		r := survey(t, contract(t), c.text, profile.Options{})
+		r := survey(t, newContract(t), c.text, profile.Options{})
 		if r.Fits || r.Complete || len(r.Features) != 6 || !strings.Contains(r.Problems[0].Text, c.problem) || r.Problems[0].Kind != "header" {
 			t.Errorf("%s: %+v", c.name, r.Problems)
 			continue
@@ -205,11 +205,11 @@ func TestSurveyOfOtherColumns(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", header, "a;b;c\n1;2;3\n", "\xff\xfea\x00", "x,y\n1,2\n"} {
-		if r := survey(t, contract(t), text, profile.Options{}); r.Fits || len(r.Problems) == 0 || r.Rows != 0 || len(r.Features) != 6 {
+		if r := survey(t, newContract(t), text, profile.Options{}); r.Fits || len(r.Problems) == 0 || r.Rows != 0 || len(r.Features) != 6 {
 			t.Errorf("%q: %+v", text, r)
 		}
 	}
-	if _, err := profile.Survey(filepath.Join(t.TempDir(), "absent.csv"), contract(t), profile.Options{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := profile.Survey(filepath.Join(t.TempDir(), "absent.csv"), newContract(t), profile.Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
@@ -218,7 +218,7 @@ func TestSurveyOfOtherColumns(t *testing.T) {
 func TestSurveyBreaksOff(t *testing.T) {
 	rows := ward(40)
 	rows[20] = `"p1,30,female`
-	r := survey(t, contract(t), file(rows), profile.Options{})
+	r := survey(t, newContract(t), file(rows), profile.Options{})
 	if r.Fits || r.Complete || r.Rows != 20 || r.Features[0].Count != 20 {
 		t.Errorf("%d rows, %+v", r.Rows, r.Problems)
 	}
@@ -232,7 +232,7 @@ func TestSurveyConstantsAndCopies(t *testing.T) {
 		rows[i] = strings.Join(cells, ",")
 	}
 	rows = append(rows, rows[3], rows[3], rows[4])
-	r := survey(t, contract(t), file(rows), profile.Options{})
+	r := survey(t, newContract(t), file(rows), profile.Options{})
 	// Prepare refuses a number that is the same in all rows. A level that all have and a column
 	// of gaps it takes.
 	if len(r.Problems) != 1 || len(find(r.Problems, "constant", "age")) != 1 {
@@ -250,7 +250,7 @@ func TestSurveyConstantsAndCopies(t *testing.T) {
 
 // What is surveyed in parts and merged is what is surveyed at once.
 func TestCollectorMerge(t *testing.T) {
-	c := contract(t)
+	c := newContract(t)
 	collect := func(rows []string) *profile.Collector {
 		p := profile.NewCollector(c)
 		if len(rows) == 0 {
@@ -298,7 +298,7 @@ func encoded(t testing.TB, c *profile.Collector) string {
 
 // Pooled figures minus one's own are the others'.
 func TestSurveyAgainstPooled(t *testing.T) {
-	c := contract(t)
+	c := newContract(t)
 	opt := profile.Options{Pooled: make([]study.FeatureFigures, 6)}
 	all := append(ward(400), ward(100)...)
 	for i := 400; i < 500; i++ {
@@ -343,7 +343,7 @@ func TestSurveyAgainstPooled(t *testing.T) {
 
 // The address of a database stands in a report without user and password.
 func TestSurveyNamesNoPassword(t *testing.T) {
-	r, err := profile.Survey("postgres://keeper:swordfish@127.0.0.1:1/rows?sslmode=disable", contract(t), profile.Options{Table: table.Options{Query: "SELECT 1"}})
+	r, err := profile.Survey("postgres://keeper:swordfish@127.0.0.1:1/rows?sslmode=disable", newContract(t), profile.Options{Table: table.Options{Query: "SELECT 1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +367,7 @@ func TestSurveyOfManyLongRows(t *testing.T) {
 			lines[i] += ",0,0"
 		}
 	}
-	r := survey(t, contract(t), header+strings.Join(lines, "\n")+"\n", profile.Options{})
+	r := survey(t, newContract(t), header+strings.Join(lines, "\n")+"\n", profile.Options{})
 	rows := find(r.Problems, "row", "")
 	if len(rows) != 2 || rows[0].Count != 8 || !slices.Equal(rows[0].Lines, []int{2, 3, 4, 5, 6}) || rows[1].Count != 1 || !slices.Equal(rows[1].Lines, []int{11}) || r.BadRows != 9 {
 		t.Errorf("%d bad rows, %+v", r.BadRows, rows)

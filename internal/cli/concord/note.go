@@ -1,0 +1,206 @@
+package concord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"concord/audit"
+	"concord/bundle"
+	"concord/internal/post"
+	"concord/internal/site"
+	"concord/study"
+	"concord/wire"
+)
+
+// note enters in this site's audit log what is about to leave or to be told, and
+// returns the log's head once it is durable. What goes wrong there stops the step.
+func (v *visit) note(e audit.Event) (study.Head, error) {
+	if e.Epoch.IsZero() {
+		e.Epoch = v.epoch
+	}
+	return v.site.Note(v.id, v.study, e)
+}
+
+// noteOnce is note for steps that may be repeated: nothing is entered if the log
+// has the same kind of the same bundle and participant.
+func (v *visit) noteOnce(e audit.Event) error {
+	known := false
+	err := v.site.Noted(func(old *audit.Entry) bool {
+		known = old.Kind == e.Kind && old.Manifest == e.Manifest && old.Party == e.Party && old.File == e.File && (e.Epoch.IsZero() || old.Epoch == e.Epoch)
+		return !known
+	})
+	if err != nil || known {
+		return err
+	}
+	_, err = v.note(e)
+	return err
+}
+
+// heard is the newest audit head of another participant that this site has heard,
+// zero if none.
+func (v *visit) heard(party study.Hash) (study.Head, error) {
+	var newest study.Head
+	err := v.site.Noted(func(e *audit.Entry) bool {
+		if e.Party == party && e.Heard.Number > newest.Number {
+			newest = e.Heard
+		}
+		return true
+	})
+	return newest, err
+}
+
+// noteJoining enters, before this site has a contract, that it asks to take part.
+func (v *visit) noteJoining(invite study.Invite, whereTo string) error {
+	if err := v.site.BeginAudit(invite.Contract, v.own()); err != nil {
+		return err
+	}
+	return v.noteOnce(audit.Event{
+		Kind: audit.Joining, Party: invite.Analyst, Note: fmt.Sprintf("as %q; the identity statement goes to %s", v.id.Statement.Name, whereTo),
+	})
+}
+
+// noteJoined enters that the contract came which the invite names.
+func (v *visit) noteJoined(analyst study.Hash) error {
+	return v.noteOnce(audit.Event{Kind: audit.Joined, Party: analyst, Note: "the contract came; no data has left"})
+}
+
+// noteSent enters that the sealed bundle of one kind is about to leave.
+func (v *visit) noteSent(kind string) error {
+	env, err := readEnvelope(v.site.Outbox(kind))
+	if err != nil {
+		return err
+	}
+	return v.noteOnce(audit.Event{Kind: audit.Sent, Epoch: env.Epoch, Manifest: env.Manifest, File: env.Ciphertext, Note: fmt.Sprintf("the %s, %d bytes sealed", named(kind), env.Size)})
+}
+
+// putReceipt enters the analyst's receipt for the bundle of one kind, with the head of
+// the analyst's log, and keeps it.
+func (v *visit) putReceipt(kind string, r *study.Receipt) error {
+	e := audit.Event{
+		Kind: audit.Receipt, Epoch: r.Epoch, Manifest: r.Manifest, Party: v.analyst.Fingerprint(),
+		Note: fmt.Sprintf("for the %s, of %s", named(kind), r.Received.Format(time.RFC3339)),
+	}
+	if r.Heads != nil && r.Heads.Own != nil {
+		e.Heard = *r.Heads.Own
+	}
+	if err := v.noteOnce(e); err != nil {
+		return err
+	}
+	return v.site.PutReceipt(kind, r.Encode())
+}
+
+// noteReceived enters a bundle that came and was checked, with the head of its
+// sender's log.
+func (v *visit) noteReceived(from *study.Statement, r *bundle.Reader) error {
+	e := audit.Event{
+		Kind: audit.Received, Manifest: r.Manifest.Hash(), Party: from.Fingerprint(),
+		Note: fmt.Sprintf("the %s of %q; verified", receivedName(r.Manifest), from.Name),
+	}
+	if h := r.Envelope.Heads; h != nil && h.Own != nil {
+		e.Heard = *h.Own
+	}
+	return v.noteOnce(e)
+}
+
+// receivedName says what a bundle of another participant is.
+func receivedName(m *bundle.Manifest) string {
+	if m.Kind == bundle.KindPool {
+		return named(site.PoolName(m.Round, m.Number))
+	}
+	return m.Kind
+}
+
+// noteWitness keeps the analyst's signed word on both audit logs, if it is newer than
+// what is here. It comes beside other answers and may be missing.
+func (v *visit) noteWitness(raw []byte) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	w, err := study.DecodeWitness(raw, v.analyst)
+	if err != nil {
+		return fmt.Errorf("the analyst's word on the audit logs: %w", err)
+	}
+	if w.Study != v.study || w.To != v.own() || w.Heads.Own == nil {
+		return errors.New("the analyst's word on the audit logs is for another study or party")
+	}
+	if known, err := v.witness(); err != nil || known != nil && known.Heads.Own.Number >= w.Heads.Own.Number {
+		return err
+	}
+	err = v.noteOnce(audit.Event{Kind: audit.Witnessed, Party: v.analyst.Fingerprint(), Heard: *w.Heads.Own, File: study.HashOf(raw)})
+	if err != nil {
+		return err
+	}
+	return v.site.PutWitness(raw)
+}
+
+// witness is the analyst's newest word on both audit logs, nil if there is none.
+func (v *visit) witness() (*study.Witness, error) {
+	raw, err := v.site.Witness()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	w, err := study.DecodeWitness(raw, v.analyst)
+	if err == nil && w.Heads.Own == nil {
+		err = errors.New("study: a witness without a head of its own")
+	}
+	return w, err
+}
+
+// ownWitness is this site's signed word on both audit logs, nil before it has one.
+func (v *visit) ownWitness() (*study.Witness, error) {
+	var own study.Head
+	err := v.site.Noted(func(e *audit.Entry) bool {
+		own = e.Head()
+		return true
+	})
+	if err != nil || own.IsZero() {
+		return nil, err
+	}
+	seen, err := v.heard(v.analyst.Fingerprint())
+	if err != nil {
+		return nil, err
+	}
+	w := &study.Witness{
+		Format: 1, Study: v.study, By: v.own(), To: v.analyst.Fingerprint(), Heads: *study.NewHeads(own, seen), Time: time.Now().UTC().Truncate(time.Second),
+	}
+	w.Sign(v.id)
+	return w, nil
+}
+
+// exchanger is a post that reaches the analyst at once.
+type exchanger interface {
+	ExchangeHeads(ctx context.Context, w *study.Witness) ([]byte, error)
+}
+
+// exchangeHeads gives the analyst this site's word on both audit logs and keeps the
+// analyst's: each then vouches for the other's log up to now. By files it goes with
+// the next parcel.
+func (v *visit) exchangeHeads(ctx context.Context, c post.Post) error {
+	w, err := v.ownWitness()
+	if err != nil || w == nil {
+		return err
+	}
+	online, ok := c.(exchanger)
+	if !ok {
+		return nil
+	}
+	raw, err := online.ExchangeHeads(ctx, w)
+	if err != nil {
+		return err
+	}
+	return v.noteWitness(raw)
+}
+
+// tellHeads is exchangeHeads at the end of a command that has done its work: what
+// goes wrong is told and leaves the work done.
+func (p *program) tellHeads(ctx context.Context, v *visit, c post.Post) {
+	if err := v.exchangeHeads(ctx, c); err != nil {
+		fmt.Fprintf(p.err, "concord: note: the heads of the audit logs were not exchanged: %s; concord audit verify --ask tries again\n", wire.Printable(err.Error()))
+	}
+}

@@ -1,0 +1,187 @@
+package concord
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"concord/bundle"
+	"concord/internal/site"
+	"concord/party"
+	"concord/study"
+	"concord/wire"
+)
+
+// prepared is this site's signed word on what prepare made: that report and source
+// belong to this manifest. Without it a report about other rows, or one with other
+// figures, could lie beside the files that a person or a policy approves. It keeps
+// out whoever may write in the folder and has not the site's key, and mistakes; who
+// has the key can sign anything.
+type prepared struct {
+	Manifest  study.Hash `json:"manifest"`
+	Report    study.Hash `json:"report"` // SHA-256 of the files
+	Source    study.Hash `json:"source"`
+	Signature []byte     `json:"signature,omitempty"`
+}
+
+const (
+	// preparedFile holds it, beside report and source.
+	preparedFile = "prepared.json"
+	// signPrepared is what its signature is for.
+	signPrepared = "prepared"
+)
+
+func (w prepared) signedPart() []byte {
+	w.Signature = nil
+	b, err := json.Marshal(w)
+	if err != nil {
+		panic("concord: " + err.Error()) // hashes only
+	}
+	return b
+}
+
+// writePrepared signs the manifest and the report and source that lie in dir.
+func (v *visit) writePrepared(dir string, m *bundle.Manifest) error {
+	w := prepared{Manifest: m.Hash()}
+	for name, hash := range w.files() {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		*hash = study.HashOf(b)
+	}
+	w.Signature = study.Sign(v.id.SigningKey(), signPrepared, w.signedPart())
+	b, err := json.MarshalIndent(w, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, preparedFile), append(b, '\n'), draftPerm)
+}
+
+func (w *prepared) files() map[string]*study.Hash {
+	return map[string]*study.Hash{reportFile: &w.Report, sourceFile: &w.Source}
+}
+
+// prepareAgain is the hint for a draft that cannot be used.
+func (v *visit) prepareAgain(kind string) string {
+	switch {
+	case kind == bundle.KindContribution:
+		return "run concord prepare again"
+	case site.KindOf(kind) == bundle.KindPool:
+		return "run concord pool prepare again"
+	case v.contract.Anchor.Pieces():
+		return "run concord piece prepare again"
+	}
+	return "restore the site's folder from a copy"
+}
+
+// mayGetIt are who may get a bundle of one kind: the analyst a contribution, the other
+// parties, as they were in an epoch, a piece of the anchor.
+func (v *visit) mayGetIt(kind string, epoch study.Hash) []study.Hash {
+	if kind == bundle.KindContribution {
+		return []study.Hash{v.analyst.Fingerprint()}
+	}
+	return v.header(kind, v.othersIn(v.chain.At(epoch))).Recipients
+}
+
+// rightRecipients reports whether a manifest is for those who may get a bundle of one
+// kind; a message of masked sums is for those of the other parties that its set has.
+func (v *visit) rightRecipients(kind string, m *bundle.Manifest) bool {
+	may := v.mayGetIt(site.KindOf(kind), m.Epoch)
+	if site.KindOf(kind) != bundle.KindPool {
+		return slices.Equal(m.Recipients, may)
+	}
+	return len(m.Recipients) > 0 && !slices.ContainsFunc(m.Recipients, func(r study.Hash) bool { return !slices.Contains(may, r) })
+}
+
+// checkPrepared makes sure that manifest, report and source are those that prepare
+// made here, for this study, this roster and these recipients.
+func (v *visit) checkPrepared(kind string, m *bundle.Manifest) error {
+	again := func(format string, args ...any) error {
+		return wire.WithHint(fmt.Errorf(format, args...), v.prepareAgain(kind))
+	}
+	path := v.site.Stays(kind, preparedFile)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return again("%s is missing", path)
+	}
+	if err != nil {
+		return err
+	}
+	id, err := v.idIn(m.Epoch)
+	if err != nil {
+		return again("the prepared %s belongs to another contract or roster", named(kind))
+	}
+	var w prepared
+	if json.Unmarshal(b, &w) != nil || study.Verify(id.Statement.SigningKey, signPrepared, w.signedPart(), w.Signature) != nil {
+		return again("%s was changed", path)
+	}
+	if w.Manifest != m.Hash() {
+		return again("the manifest %s was changed since it was prepared", v.site.Leaves(kind, manifestFile))
+	}
+	for name, hash := range w.files() {
+		path := v.site.Stays(kind, name)
+		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return again("%s is missing", path)
+		}
+		if err != nil {
+			return err
+		}
+		if study.HashOf(b) != *hash {
+			return again("%s was changed since it was prepared", path)
+		}
+	}
+	if m.Kind != site.KindOf(kind) || m.Study != v.study || !v.rightRecipients(kind, m) {
+		return again("the prepared %s belongs to another contract or roster", named(kind))
+	}
+	return nil
+}
+
+// report is what prepare found. Whoever calls it has called checkPrepared.
+func (v *visit) report(kind string) (party.Report, error) {
+	return readReport[party.Report](v, kind)
+}
+
+// readReport reads what was found when the message of a name was prepared.
+func readReport[T any](v *visit, name string) (r T, err error) {
+	path := v.site.Stays(name, reportFile)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(b, &r); err != nil {
+		return r, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+// keepsFloors compares the report with the floors as they are now: a site may have
+// raised its own since.
+func (v *visit) keepsFloors(kind string) error {
+	floors, err := v.floors()
+	if err != nil {
+		return err
+	}
+	r, err := v.report(kind)
+	if err != nil {
+		return err
+	}
+	return r.Keeps(v.contract, floors)
+}
+
+// stillHolds is what must hold whenever something prepared is approved or sealed:
+// prepare made it, its rows are as they were, and it keeps the floors of now.
+func (v *visit) stillHolds(kind string, m *bundle.Manifest) error {
+	if err := v.checkPrepared(kind, m); err != nil {
+		return err
+	}
+	if err := v.sourceUnchanged(kind); err != nil {
+		return err
+	}
+	return v.keepsFloors(kind)
+}

@@ -1,0 +1,3 @@
+// Package wire is what both ends of an exchange agree on before anything else: the
+// errors that say who has the next turn and what helps, and text that is safe to show.
+package wire
