@@ -11,9 +11,9 @@ import (
 
 	anchorspec "concord/anchor/spec"
 	"concord/basis"
+	"concord/contract"
 	"concord/privacy"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
 )
 
@@ -43,7 +43,7 @@ type Finding struct {
 
 // measured is what the attacks run on: all of it in the order of what leaves.
 type measured struct {
-	contract *study.Contract
+	contract *contract.Contract
 	x        *mat.Dense  // standardised rows (n × m)
 	high     *mat.Dense  // what the basis sees of them: x, or lifted (n × D)
 	up       *basis.Lift // nil without a lift
@@ -437,7 +437,7 @@ func (r *Report) regenerate(b basis.Spec, x secret.Matrix, z *mat.Dense, agreed 
 }
 
 // columns says what single columns and labels of t give away by themselves.
-func (r *Report) columns(c *study.Contract, t *table.Table) error {
+func (r *Report) columns(c *contract.Contract, t *table.Table) error {
 	var unique []string
 	for j, f := range c.Features {
 		if !f.Ranged() {
@@ -480,7 +480,7 @@ func present(x *mat.Dense, j int) []float64 {
 // rareLevels says which levels of categories, booleans and ordinals few people have here:
 // their columns are nearly theirs alone. Missing values count as a level where they are
 // one.
-func (r *Report) rareLevels(c *study.Contract, t *table.Table) {
+func (r *Report) rareLevels(c *contract.Contract, t *table.Table) {
 	x, people := t.X().Reveal(), t.Persons()
 	n, _ := x.Dims()
 	rarest := 0
@@ -496,7 +496,7 @@ func (r *Report) rareLevels(c *study.Contract, t *table.Table) {
 			k, who := len(levels), i
 			if v := x.At(i, j); !math.IsNaN(v) {
 				k = int(v)
-			} else if f.Missing != study.MissingOwn {
+			} else if f.Missing != contract.MissingOwn {
 				continue
 			}
 			if people != nil {
@@ -508,7 +508,7 @@ func (r *Report) rareLevels(c *study.Contract, t *table.Table) {
 			}
 		}
 		for _, cell := range privacy.RareCells(of, rareLabel) {
-			level := study.OwnLevel
+			level := contract.OwnLevel
 			if cell.Key < len(levels) {
 				level = levels[cell.Key]
 			}
@@ -542,7 +542,7 @@ const (
 
 // rareLabels says whom the labels, which leave as they are, single out: classes of few
 // people, and numbers that one row alone has.
-func (r *Report) rareLabels(c *study.Contract, t *table.Table) {
+func (r *Report) rareLabels(c *contract.Contract, t *table.Table) {
 	labels, people := t.Labels(), t.Persons()
 	if people == nil {
 		people = make([]int, t.Rows())

@@ -4,14 +4,14 @@ import (
 	"fmt"
 
 	"concord/basis"
+	"concord/contract"
 	"concord/onnx"
 	"concord/secret"
-	"concord/study"
 )
 
 // lift is the contract's map to random Fourier features, the same at every party; nil for
 // none.
-func (g Agreed) lift(c *study.Contract) (*basis.Lift, error) {
+func (g Agreed) lift(c *contract.Contract) (*basis.Lift, error) {
 	if c.Lift == nil {
 		return nil, nil
 	}

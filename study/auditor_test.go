@@ -5,14 +5,17 @@ import (
 	"strings"
 	"testing"
 
-	"concord/study"
+	"concord/contract"
+	"concord/identity"
+	"concord/member"
+	"concord/release"
 )
 
 const studyWith = "name: T\nparties: 2\nfeatures: [a, b]\nlabel: {name: y}\n"
 
 func TestAuditors(t *testing.T) {
-	auditor := newIdentity(t, study.RoleAuditor, "Audit office")
-	party := newIdentity(t, study.RoleParty, "North")
+	auditor := newIdentity(t, identity.RoleAuditor, "Audit office")
+	party := newIdentity(t, identity.RoleParty, "North")
 	read := func(name string) ([]byte, error) {
 		switch name {
 		case "auditor.json":
@@ -22,11 +25,11 @@ func TestAuditors(t *testing.T) {
 		}
 		return nil, errors.New("no such file")
 	}
-	c, err := study.ParseYAMLWith([]byte(studyWith+"auditors: [{statement: auditor.json}]\n"), read)
+	c, err := contract.ParseYAMLWith([]byte(studyWith+"auditors: [{statement: auditor.json}]\n"), read)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := study.Auditor{Name: "Audit office", Fingerprint: auditor.Statement.Fingerprint(), Recipient: auditor.Statement.Recipient}
+	want := contract.Auditor{Name: "Audit office", Fingerprint: auditor.Statement.Fingerprint(), Recipient: auditor.Statement.Recipient}
 	if len(c.Auditors) != 1 || c.Auditors[0] != want {
 		t.Errorf("auditors are %+v", c.Auditors)
 	}
@@ -34,14 +37,14 @@ func TestAuditors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := study.DecodeContract(b); err != nil || again.Auditors[0] != want {
+	if again, err := contract.Decode(b); err != nil || again.Auditors[0] != want {
 		t.Errorf("read again: %v", err)
 	}
-	if text := study.Describe(c); !strings.Contains(text, `"Audit office" (`+want.Fingerprint.Short()) || !strings.Contains(text, "ALL THAT IT HAS") {
+	if text := release.Describe(c); !strings.Contains(text, `"Audit office" (`+want.Fingerprint.Short()) || !strings.Contains(text, "ALL THAT IT HAS") {
 		t.Errorf("Describe does not say who may get what:\n%s", text)
 	}
 	byHand := "{name: Audit office, fingerprint: " + want.Fingerprint.String() + ", recipient: " + want.Recipient + "}"
-	if c, err = study.ParseYAML([]byte(studyWith + "auditors:\n  - " + byHand + "\n")); err != nil || c.Auditors[0] != want {
+	if c, err = contract.ParseYAML([]byte(studyWith + "auditors:\n  - " + byHand + "\n")); err != nil || c.Auditors[0] != want {
 		t.Errorf("by hand: %v", err)
 	}
 	for _, bad := range []struct{ name, list, problem string }{
@@ -53,11 +56,11 @@ func TestAuditors(t *testing.T) {
 		{"a classic key", "{name: X, fingerprint: " + want.Fingerprint.String() + ", recipient: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p}", "post-quantum"},
 		{"a word too many", "{statement: auditor.json, role: x}", "role"},
 	} {
-		_, err := study.ParseYAMLWith([]byte(studyWith+"auditors: ["+bad.list+"]\n"), read)
+		_, err := contract.ParseYAMLWith([]byte(studyWith+"auditors: ["+bad.list+"]\n"), read)
 		wantProblem(t, bad.name, err, bad.problem)
 	}
-	_, err = study.ParseYAML([]byte(studyWith + "auditors: [{statement: auditor.json}]\n"))
+	_, err = contract.ParseYAML([]byte(studyWith + "auditors: [{statement: auditor.json}]\n"))
 	wantProblem(t, "without files", err, "files are not read here")
-	_, err = study.NewRoster(c, 1, []*study.Statement{newIdentity(t, study.RoleAnalyst, "A").Statement, party.Statement, auditor.Statement})
+	_, err = member.NewRoster(c, 1, []*identity.Statement{newIdentity(t, identity.RoleAnalyst, "A").Statement, party.Statement, auditor.Statement})
 	wantProblem(t, "in a roster", err, "which no roster holds")
 }

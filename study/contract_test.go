@@ -11,8 +11,9 @@ import (
 
 	anchorspec "concord/anchor/spec"
 	basisspec "concord/basis/spec"
+	"concord/contract"
 	"concord/learn"
-	"concord/study"
+	"concord/release"
 )
 
 const smallYAML = `
@@ -28,28 +29,28 @@ label: {name: outcome, levels: ["0", "1"], positive: "1"}
 `
 
 func TestDefaults(t *testing.T) {
-	c, err := study.ParseYAML([]byte(smallYAML))
+	c, err := contract.ParseYAML([]byte(smallYAML))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &study.Contract{
+	want := &contract.Contract{
 		Format: 1, Name: "Readmission", Protocol: "dc", Parties: 3,
-		Features: []study.Feature{
-			{Name: "age", Type: "numeric", Unit: "years", Range: &study.Range{Min: 0, Max: 120}},
-			{Name: "weight", Type: "numeric", Unit: "kg", Range: &study.Range{Min: 1, Max: 300}},
-			{Name: "pressure", Type: "numeric", Unit: "mmHg", Range: &study.Range{Min: 40, Max: 260}},
+		Features: []contract.Feature{
+			{Name: "age", Type: "numeric", Unit: "years", Range: &contract.Range{Min: 0, Max: 120}},
+			{Name: "weight", Type: "numeric", Unit: "kg", Range: &contract.Range{Min: 1, Max: 300}},
+			{Name: "pressure", Type: "numeric", Unit: "mmHg", Range: &contract.Range{Min: 40, Max: 260}},
 		},
-		Label:       study.Label{Name: "outcome", Type: "class", Levels: []string{"0", "1"}, Positive: "1"},
+		Label:       contract.Label{Name: "outcome", Type: "class", Levels: []string{"0", "1"}, Positive: "1"},
 		Standardise: "range",
 		Anchor:      anchorspec.Spec{Kind: "orthonormal", Rows: 3},
 		Basis:       basisspec.Spec{Kind: "pca", Dim: 2},
-		Alignment:   study.Alignment{Method: "odc", Target: "identity"},
-		Model:       study.Model{Kind: "logistic", C: 1, MaxIter: 1000},
+		Alignment:   contract.Alignment{Method: "odc", Target: "identity"},
+		Model:       contract.Model{Kind: "logistic", C: 1, MaxIter: 1000},
 		Metrics:     []string{"roc_auc", "accuracy"},
-		Floors:      study.Floors{Rows: 10, PerClass: 3},
+		Floors:      contract.Floors{Rows: 10, PerClass: 3},
 		MaxRows:     1_000_000,
 		// a·l = 6 numbers up, 3 a row, l² + (l+1)·2 = 10 down, 8 bytes each
-		Expect: study.Expect{Visits: 4, UpBytes: 48, UpBytesPerRow: 24, DownBytes: 80},
+		Expect: contract.Expect{Visits: 4, UpBytes: 48, UpBytesPerRow: 24, DownBytes: 80},
 	}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
@@ -73,7 +74,7 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := study.ParseYAML(b); err != nil {
+		if _, err := contract.ParseYAML(b); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -92,14 +93,14 @@ func TestDocumentedContract(t *testing.T) {
 	if !found {
 		t.Fatal("there is no example")
 	}
-	if _, err := study.ParseYAML([]byte(example)); err != nil {
+	if _, err := contract.ParseYAML([]byte(example)); err != nil {
 		t.Error(err)
 	}
 	for what, yaml := range map[string]string{
 		"": example + "colour: red\n", "pooling.": example + "pooling: {colour: red}\n",
 		"feature ": strings.Replace(example, "unit: kg", "colour: red", 1),
 	} {
-		_, err := study.ParseYAML([]byte(yaml))
+		_, err := contract.ParseYAML([]byte(yaml))
 		if err == nil {
 			t.Fatal("an unknown key is read")
 		}
@@ -117,9 +118,9 @@ func TestDocumentedContract(t *testing.T) {
 }
 
 func TestSomeRanges(t *testing.T) {
-	_, err := study.ParseYAML([]byte(strings.Replace(smallYAML, ", range: [1, 300]", "", 1)))
+	_, err := contract.ParseYAML([]byte(strings.Replace(smallYAML, ", range: [1, 300]", "", 1)))
 	wantProblem(t, "one range is missing", err, `feature "weight" has no range and others have one`)
-	c, err := study.ParseYAML([]byte(strings.Replace(smallYAML, ", range: [1, 300]", "", 1) + "standardise: none\n"))
+	c, err := contract.ParseYAML([]byte(strings.Replace(smallYAML, ", range: [1, 300]", "", 1) + "standardise: none\n"))
 	if err != nil || c.Standardise != "none" {
 		t.Errorf("standardise: none gives %v, %v", c, err)
 	}
@@ -133,10 +134,10 @@ func TestExplicitZeroIsNotTheDefault(t *testing.T) {
 		{"max_rows: 0", "max_rows is 0"},
 		{"basis: {dim: 0}", "basis.dim is 0, must be from 1 to 2"},
 	} {
-		_, err := study.ParseYAML([]byte(smallYAML + c.more + "\n"))
+		_, err := contract.ParseYAML([]byte(smallYAML + c.more + "\n"))
 		wantProblem(t, c.more, err, c.problem)
 	}
-	c, err := study.ParseYAML([]byte(smallYAML + "floors: {per_class: 0}\n"))
+	c, err := contract.ParseYAML([]byte(smallYAML + "floors: {per_class: 0}\n"))
 	if err != nil || c.Floors.PerClass != 0 {
 		t.Errorf("per_class: 0 gives %v, %v; an explicit 0 must stay", c, err)
 	}
@@ -170,7 +171,7 @@ func TestYAMLIsReadStrictly(t *testing.T) {
 		{"a list is no mapping", "- a\n- b\n", "must be a mapping"},
 		{"syntax", "name: [a\n", "study.yaml"},
 	} {
-		_, err := study.ParseYAML([]byte(c.yaml))
+		_, err := contract.ParseYAML([]byte(c.yaml))
 		wantProblem(t, c.name, err, c.problem)
 	}
 }
@@ -178,7 +179,7 @@ func TestYAMLIsReadStrictly(t *testing.T) {
 // TestYAMLWordsStayWords: classes named no, yes, 1 and 010 keep their spelling.
 func TestYAMLWordsStayWords(t *testing.T) {
 	y := strings.Replace(smallYAML, `levels: ["0", "1"], positive: "1"`, `levels: [no, 010], positive: 010`, 1)
-	c, err := study.ParseYAML([]byte(y))
+	c, err := contract.ParseYAML([]byte(y))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,7 @@ func TestValidate(t *testing.T) {
 		if !strings.Contains(smallYAML, c.from) {
 			t.Fatalf("%s: the sample has no %q", c.name, c.from)
 		}
-		_, err := study.ParseYAML([]byte(strings.Replace(smallYAML, c.from, c.to, 1)))
+		_, err := contract.ParseYAML([]byte(strings.Replace(smallYAML, c.from, c.to, 1)))
 		wantProblem(t, c.name, err, c.problem)
 	}
 	for _, c := range []struct{ more, problem string }{
@@ -278,14 +279,14 @@ func TestValidate(t *testing.T) {
 		{"floors: {rows: 5, per_class: 6}", "floors.per_class is 6, must be from 0 to 5"},
 		{"max_rows: 2000000000", "max_rows is 2000000000"},
 	} {
-		_, err := study.ParseYAML([]byte(smallYAML + c.more + "\n"))
+		_, err := contract.ParseYAML([]byte(smallYAML + c.more + "\n"))
 		wantProblem(t, c.more, err, c.problem)
 	}
 }
 
 // TestNRI: what nri brings with it.
 func TestNRI(t *testing.T) {
-	c, err := study.ParseYAML([]byte(smallYAML + "protocol: nri\nmodel: {kind: svm}\nsubject: id\n"))
+	c, err := contract.ParseYAML([]byte(smallYAML + "protocol: nri\nmodel: {kind: svm}\nsubject: id\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +299,7 @@ func TestNRI(t *testing.T) {
 	if want := int64(8 * c.Anchor.Rows); c.Expect.DownBytes != want {
 		t.Errorf("%d bytes come down, want %d", c.Expect.DownBytes, want)
 	}
-	same, err := study.ParseYAML([]byte(smallYAML + "protocol: nri\nanswers: soft\nmodel: {kind: forest, trees: 7}\n"))
+	same, err := contract.ParseYAML([]byte(smallYAML + "protocol: nri\nanswers: soft\nmodel: {kind: forest, trees: 7}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +313,7 @@ func TestNRI(t *testing.T) {
 // TestFraction: a dimension as a share of the features, of which the contract has the
 // number.
 func TestFraction(t *testing.T) {
-	c, err := study.ParseYAML([]byte(smallYAML + "basis: {fraction: 0.67}\n"))
+	c, err := contract.ParseYAML([]byte(smallYAML + "basis: {fraction: 0.67}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +333,7 @@ func TestAnchors(t *testing.T) {
 		{"anchor: {kind: smote, rows: 50}\n", "SHOWS NEAR-RAW ROWS", 5, anchorspec.Spec{Kind: "smote", Rows: 50, Neighbours: 5}},
 		{"anchor: {kind: public, sha256: " + strings.Repeat("0a", 32) + "}\n", "public file with SHA-256 0a0a", 4, anchorspec.Spec{Kind: "public", Rows: 1000, SHA256: strings.Repeat("0a", 32)}},
 	} {
-		c, err := study.ParseYAML([]byte(smallYAML + tc.yaml))
+		c, err := contract.ParseYAML([]byte(smallYAML + tc.yaml))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -349,7 +350,7 @@ func TestAnchors(t *testing.T) {
 
 // TestNoise: what a contract says of noise, and its deviation.
 func TestNoise(t *testing.T) {
-	c, err := study.ParseYAML([]byte(smallYAML + "basis: {kind: random}\nnoise: {epsilon: 2, delta: 0.001, clip: 3}\n"))
+	c, err := contract.ParseYAML([]byte(smallYAML + "basis: {kind: random}\nnoise: {epsilon: 2, delta: 0.001, clip: 3}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,22 +358,22 @@ func TestNoise(t *testing.T) {
 	if sigma, err := c.Noise.Deviation(); err != nil || math.Abs(sigma/6-1.445) > 5e-4 || !c.Noise.Guarantees() {
 		t.Errorf("deviation %v, %v", sigma, err)
 	}
-	if text := study.Describe(c); !strings.Contains(text, "(2, 0.001)-differentially private") || !strings.Contains(text, "labels, their counts and the number of rows are not covered") {
+	if text := release.Describe(c); !strings.Contains(text, "(2, 0.001)-differentially private") || !strings.Contains(text, "labels, their counts and the number of rows are not covered") {
 		t.Errorf("the description does not say it:\n%s", text)
 	}
-	if c, err = study.ParseYAML([]byte(smallYAML + "noise: {sigma: 0.25}\n")); err != nil {
+	if c, err = contract.ParseYAML([]byte(smallYAML + "noise: {sigma: 0.25}\n")); err != nil {
 		t.Fatal(err)
 	}
 	if sigma, err := c.Noise.Deviation(); err != nil || sigma != 0.25 || c.Noise.Guarantees() {
 		t.Errorf("noise alone: %v, %v", sigma, err)
 	}
-	if text := study.Describe(c); !strings.Contains(text, "without a guarantee") || strings.Contains(text, "differentially") {
+	if text := release.Describe(c); !strings.Contains(text, "without a guarantee") || strings.Contains(text, "differentially") {
 		t.Errorf("the description says too much:\n%s", text)
 	}
 }
 
 func TestContractBytesAreTheContract(t *testing.T) {
-	c, err := study.ParseYAML([]byte(smallYAML))
+	c, err := contract.ParseYAML([]byte(smallYAML))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,19 +388,19 @@ func TestContractBytesAreTheContract(t *testing.T) {
 		{"trailing", text + "{}", "contract.json"},
 		{"spaces", strings.Replace(text, "  ", "   ", 1), "not the canonical encoding"},
 	} {
-		_, err := study.DecodeContract([]byte(bad.json))
+		_, err := contract.Decode([]byte(bad.json))
 		wantProblem(t, bad.name, err, bad.problem)
 	}
 }
 
 // encoded is a contract's bytes, which decode to it again.
-func encoded(t *testing.T, c *study.Contract) []byte {
+func encoded(t *testing.T, c *contract.Contract) []byte {
 	t.Helper()
 	b, err := c.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := study.DecodeContract(b)
+	again, err := contract.Decode(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,9 +411,9 @@ func encoded(t *testing.T, c *study.Contract) []byte {
 }
 
 // described wants the contract's description to say all of these.
-func described(t *testing.T, c *study.Contract, wants ...string) {
+func described(t *testing.T, c *contract.Contract, wants ...string) {
 	t.Helper()
-	text := study.Describe(c)
+	text := release.Describe(c)
 	for _, want := range wants {
 		if !strings.Contains(text, want) {
 			t.Errorf("the description does not say %q:\n%s", want, text)
@@ -435,7 +436,7 @@ func FuzzParseYAML(f *testing.F) {
 	f.Add([]byte(viewed))
 	f.Add([]byte("name: &a x\nparties: *a\n? [b]\n: c\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c, err := study.ParseYAML(b)
+		c, err := contract.ParseYAML(b)
 		if err != nil {
 			return
 		}
@@ -443,14 +444,14 @@ func FuzzParseYAML(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := study.DecodeContract(out); err != nil {
+		if _, err := contract.Decode(out); err != nil {
 			t.Fatalf("a parsed contract does not decode: %v", err)
 		}
 	})
 }
 
 func FuzzDecodeContract(f *testing.F) {
-	c, err := study.ParseYAML([]byte(smallYAML))
+	c, err := contract.ParseYAML([]byte(smallYAML))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -459,7 +460,7 @@ func FuzzDecodeContract(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(b)
-	if c, err = study.ParseYAML([]byte(tableYAML)); err != nil {
+	if c, err = contract.ParseYAML([]byte(tableYAML)); err != nil {
 		f.Fatal(err)
 	}
 	if b, err = c.Encode(); err != nil {
@@ -467,7 +468,7 @@ func FuzzDecodeContract(f *testing.F) {
 	}
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c, err := study.DecodeContract(b)
+		c, err := contract.Decode(b)
 		if err != nil {
 			return
 		}
@@ -483,19 +484,19 @@ func FuzzDecodeContract(f *testing.F) {
 func TestModels(t *testing.T) {
 	for _, c := range []struct {
 		more, words string
-		want        study.Model
+		want        contract.Model
 	}{
-		{"{kind: ridge}", "ridge regression, alpha 1", study.Model{Kind: "ridge", Alpha: 1}},
-		{"{kind: logistic, c: 3}", "logistic regression, C 3, at most 1000 iterations", study.Model{Kind: "logistic", C: 3, MaxIter: 1000}},
-		{"{kind: svm-linear}", "linear support vector machine, C 1, at most 1000 passes", study.Model{Kind: "svm-linear", C: 1, MaxIter: 1000}},
+		{"{kind: ridge}", "ridge regression, alpha 1", contract.Model{Kind: "ridge", Alpha: 1}},
+		{"{kind: logistic, c: 3}", "logistic regression, C 3, at most 1000 iterations", contract.Model{Kind: "logistic", C: 3, MaxIter: 1000}},
+		{"{kind: svm-linear}", "linear support vector machine, C 1, at most 1000 passes", contract.Model{Kind: "svm-linear", C: 1, MaxIter: 1000}},
 		{"{kind: mlp, hidden: [256], rate: 0.002, seed: 4}", "multilayer perceptron, hidden layers of [256] units, alpha 0.0001, rate 0.002, batches of 200, at most 200 epochs",
-			study.Model{Kind: "mlp", Hidden: []int{256}, Alpha: 1e-4, Rate: 0.002, Batch: 200, Epochs: 200, Seed: 4}},
+			contract.Model{Kind: "mlp", Hidden: []int{256}, Alpha: 1e-4, Rate: 0.002, Batch: 200, Epochs: 200, Seed: 4}},
 		{"{kind: forest, max_depth: 5}", "random forest of 100 trees of depth 5 at most, leaves of at least 1 rows: a leaf can be one row's label",
-			study.Model{Kind: "forest", Trees: 100, MinLeaf: 1, MaxDepth: 5}},
+			contract.Model{Kind: "forest", Trees: 100, MinLeaf: 1, MaxDepth: 5}},
 		{"{kind: boosting}", "gradient boosting, 100 rounds at rate 0.1, at most 31 leaves, of at least 20 rows each",
-			study.Model{Kind: "boosting", MaxIter: 100, Rate: 0.1, MaxLeaves: 31, MinLeaf: 20}},
+			contract.Model{Kind: "boosting", MaxIter: 100, Rate: 0.1, MaxLeaves: 31, MinLeaf: 20}},
 	} {
-		got, err := study.ParseYAML([]byte(smallYAML + "model: " + c.more + "\n"))
+		got, err := contract.ParseYAML([]byte(smallYAML + "model: " + c.more + "\n"))
 		if err != nil {
 			t.Errorf("%s: %v", c.more, err)
 			continue

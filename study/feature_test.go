@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"concord/study"
+	"concord/contract"
 )
 
 const tableYAML = `
@@ -29,17 +29,17 @@ func fill(v float64) *float64 { return &v }
 
 // TestFeatureTypes: every type as it is written and as it is read.
 func TestFeatureTypes(t *testing.T) {
-	c, err := study.ParseYAML([]byte(tableYAML))
+	c, err := contract.ParseYAML([]byte(tableYAML))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []study.Feature{
-		{Name: "weight", Type: "numeric", Unit: "kg", Range: &study.Range{Min: 1, Max: 300}, Missing: "mean"},
+	want := []contract.Feature{
+		{Name: "weight", Type: "numeric", Unit: "kg", Range: &contract.Range{Min: 1, Max: 300}, Missing: "mean"},
 		{Name: "smoker", Type: "category", Levels: []string{"never", "former", "current"}, Missing: "own"},
 		{Name: "region", Type: "category", Levels: []string{"north", "south"}, Missing: "common"},
 		{Name: "diabetic", Type: "boolean", Levels: []string{"no", "yes"}, Missing: "constant", Fill: fill(0)},
 		{Name: "stage", Type: "ordinal", Levels: []string{"I", "II", "III"}},
-		{Name: "born", Type: "date", As: "age", From: "2020-01-01", Layout: "DD.MM.YYYY", Range: &study.Range{Min: 0, Max: 120}, Missing: ""},
+		{Name: "born", Type: "date", As: "age", From: "2020-01-01", Layout: "DD.MM.YYYY", Range: &contract.Range{Min: 0, Max: 120}, Missing: ""},
 	}
 	if diff := cmp.Diff(want, c.Features); diff != "" {
 		t.Error(diff)
@@ -48,7 +48,7 @@ func TestFeatureTypes(t *testing.T) {
 	if diff := cmp.Diff(names, c.ColumnNames()); diff != "" || c.M() != len(names) || c.Width() != len(names) {
 		t.Errorf("%s, m = %d", diff, c.M())
 	}
-	if diff := cmp.Diff(&study.Pooling{Colluders: 1, Weights: "rows"}, c.Pooling); diff != "" {
+	if diff := cmp.Diff(&contract.Pooling{Colluders: 1, Weights: "rows"}, c.Pooling); diff != "" {
 		t.Error(diff)
 	}
 	if c.Basis.Dim != 6 || c.Expect.Visits != 8 || c.Expect.PoolUpBytes == 0 {
@@ -102,7 +102,7 @@ func TestFeatureTypesRefuse(t *testing.T) {
 		if !strings.Contains(tableYAML, tc.from) {
 			t.Fatalf("the sample has no %q", tc.from)
 		}
-		_, err := study.ParseYAML([]byte(strings.Replace(tableYAML, tc.from, tc.to, 1)))
+		_, err := contract.ParseYAML([]byte(strings.Replace(tableYAML, tc.from, tc.to, 1)))
 		wantProblem(t, tc.to, err, tc.problem)
 	}
 }

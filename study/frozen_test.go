@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"concord/study"
+	"concord/member"
+	"concord/release"
 )
 
 // Encodings that must be read for ever, and what must not be.
@@ -19,11 +20,11 @@ const (
 // TestFrozenRecords: amendments and records of rounds written by earlier programs are
 // read, and encode to the same bytes.
 func TestFrozenRecords(t *testing.T) {
-	a, err := study.DecodeAmendment([]byte(frozenAmendment))
-	if err != nil || string(a.Encode()) != frozenAmendment || a.Kind != study.AmendRemove || a.Number != 2 {
+	a, err := member.DecodeAmendment([]byte(frozenAmendment))
+	if err != nil || string(a.Encode()) != frozenAmendment || a.Kind != member.AmendRemove || a.Number != 2 {
 		t.Errorf("the frozen amendment: %+v, %v", a, err)
 	}
-	r, err := study.DecodeRound([]byte(frozenRound))
+	r, err := release.DecodeRound([]byte(frozenRound))
 	if err != nil || string(r.Encode()) != frozenRound || *r.Base != 0 || len(r.Parties) != 1 {
 		t.Errorf("the frozen round: %+v, %v", r, err)
 	}
@@ -34,14 +35,14 @@ func TestFrozenRecords(t *testing.T) {
 		frozenAmendment + " ",
 		"{}", "",
 	} {
-		if _, err := study.DecodeAmendment([]byte(bad)); err == nil {
+		if _, err := member.DecodeAmendment([]byte(bad)); err == nil {
 			t.Errorf("the amendment %q is read", bad)
 		}
 	}
 	for _, bad := range []string{
 		strings.Replace(frozenRound, `"format":1`, `"format":2`, 1), strings.Replace(frozenRound, `"round":1,`, `"round":1,"round":1,`, 1), "{}",
 	} {
-		if _, err := study.DecodeRound([]byte(bad)); err == nil {
+		if _, err := release.DecodeRound([]byte(bad)); err == nil {
 			t.Errorf("the round %q is read", bad)
 		}
 	}

@@ -6,14 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	"concord/study"
+	"concord/contract"
+	"concord/identity"
+	"concord/member"
+	"concord/release"
+	"concord/wire"
 )
 
 // pooledViews is the contract of two views with pooled figures, of eight parties.
-func pooledViews(t *testing.T, more string) *study.Contract {
+func pooledViews(t *testing.T, more string) *contract.Contract {
 	t.Helper()
 	text := strings.Replace(viewed, "parties: 4", "parties: 8", 1) + "standardise: pooled\n" + more
-	c, err := study.ParseYAML([]byte(text))
+	c, err := contract.ParseYAML([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,11 +25,11 @@ func pooledViews(t *testing.T, more string) *study.Contract {
 }
 
 // withViews are parties' statements, one for each view.
-func withViews(t *testing.T, views ...string) []*study.Statement {
+func withViews(t *testing.T, views ...string) []*identity.Statement {
 	t.Helper()
-	var out []*study.Statement
+	var out []*identity.Statement
 	for i, view := range views {
-		id, err := study.NewIdentity(study.RoleParty, fmt.Sprintf("Site %d", i+1), nil)
+		id, err := identity.New(identity.RoleParty, fmt.Sprintf("Site %d", i+1), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +75,7 @@ func TestHoldings(t *testing.T) {
 	if err := plain.CheckHoldings(withViews(t, "", "ward")); err != nil {
 		t.Error(err)
 	}
-	none, err := study.ParseYAML([]byte("name: T\nparties: 4\nfeatures: [a, b]\nlabel: {name: y, levels: [n, p], positive: p}\n"))
+	none, err := contract.ParseYAML([]byte("name: T\nparties: 4\nfeatures: [a, b]\nlabel: {name: y, levels: [n, p], positive: p}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +84,7 @@ func TestHoldings(t *testing.T) {
 	}
 	// Two views of the same features and different width are one to sums.
 	twins := pooledViews(t, "")
-	twins.Views = append(twins.Views, study.View{Name: "wide ward", Features: twins.Views[0].Features, Dim: 2})
+	twins.Views = append(twins.Views, contract.View{Name: "wide ward", Features: twins.Views[0].Features, Dim: 2})
 	if err := twins.CheckHoldings(withViews(t, "ward", "ward", "wide ward", "wide ward", "lab", "lab", "lab", "lab")); err != nil {
 		t.Error(err)
 	}
@@ -91,7 +95,7 @@ func TestHoldings(t *testing.T) {
 	if h := twins.Holdings(nil); len(h) != 2 || h[0].Name() != `views "ward", "wide ward"` || h[1].Name() != "view lab" {
 		t.Errorf("holdings of twins: %+v", h)
 	}
-	f := &study.Figures{Version: 1, Sites: 8, Rows: 100, Views: []int64{60, 40}, Features: []study.FeatureFigures{
+	f := &contract.Figures{Version: 1, Sites: 8, Rows: 100, Views: []int64{60, 40}, Features: []contract.FeatureFigures{
 		{Count: 100}, {Count: 60, Levels: []int64{30, 30, 0}}, {Count: 60}, {Count: 40}, {Count: 40},
 	}}
 	if err := f.Check(twins); err != nil {
@@ -111,7 +115,7 @@ func TestPooledViewsContract(t *testing.T) {
 	if n := c.StageNumbers(c.Stages()[0]); n != 1+2+5+3*4+3 {
 		t.Errorf("figures are %d numbers", n)
 	}
-	if said := study.Describe(c); !strings.Contains(said, "4 sites at least must have each view") {
+	if said := release.Describe(c); !strings.Contains(said, "4 sites at least must have each view") {
 		t.Errorf("the description does not say how many sites must have a view: %s", said)
 	} else if !strings.Contains(said, "1 colluding learn the totals of the others together, of 3 parties with the same view at least") {
 		t.Errorf("the description counts parties that lack the feature: %s", said)
@@ -121,12 +125,12 @@ func TestPooledViewsContract(t *testing.T) {
 		{"parties: 4", "parties: 9\npooling: {colluders: 2}", "parties is 9, below 10"},
 		{"parties: 4", "parties: 8\nbasis: {kind: common}", "no party could project on them"},
 	} {
-		_, err := study.ParseYAML([]byte(strings.Replace(viewed, test.from, test.to, 1) + "standardise: pooled\n"))
+		_, err := contract.ParseYAML([]byte(strings.Replace(viewed, test.from, test.to, 1) + "standardise: pooled\n"))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.to, err, test.want)
 		}
 	}
-	gaussian, err := study.ParseYAML([]byte(strings.Replace(strings.Replace(viewed, "parties: 4", "parties: 8", 1), "kind: normal", "kind: gaussian", 1)))
+	gaussian, err := contract.ParseYAML([]byte(strings.Replace(strings.Replace(viewed, "parties: 4", "parties: 8", 1), "kind: normal", "kind: gaussian", 1)))
 	if err != nil || len(gaussian.Stages()) != 2 {
 		t.Errorf("a gaussian anchor over views: %v", err)
 	}
@@ -136,8 +140,8 @@ func TestPooledViewsContract(t *testing.T) {
 // fit it are refused.
 func TestRowsOfViews(t *testing.T) {
 	c := pooledViews(t, "")
-	good := func() *study.Figures {
-		return &study.Figures{Version: 1, Sites: 8, Rows: 100, Views: []int64{60, 40}, Features: []study.FeatureFigures{
+	good := func() *contract.Figures {
+		return &contract.Figures{Version: 1, Sites: 8, Rows: 100, Views: []int64{60, 40}, Features: []contract.FeatureFigures{
 			{Count: 90, Missing: 10}, {Count: 60, Levels: []int64{30, 30, 0}}, {Count: 60}, {Count: 40}, {Count: 40},
 		}}
 	}
@@ -161,13 +165,13 @@ func TestRowsOfViews(t *testing.T) {
 	if got := f.RowsOfBoth(lab)(0, 1); got != 40 {
 		t.Errorf("through a view: %d rows", got)
 	}
-	for name, spoil := range map[string]func(*study.Figures){
-		"no views":                func(f *study.Figures) { f.Views = nil },
-		"a view too few":          func(f *study.Figures) { f.Views = f.Views[:1] },
-		"not all rows":            func(f *study.Figures) { f.Views[0]-- },
-		"a negative view":         func(f *study.Figures) { f.Views = []int64{140, -40} },
-		"more than the view has":  func(f *study.Figures) { f.Features[3].Count++ },
-		"fewer than the view has": func(f *study.Figures) { f.Features[2].Count-- },
+	for name, spoil := range map[string]func(*contract.Figures){
+		"no views":                func(f *contract.Figures) { f.Views = nil },
+		"a view too few":          func(f *contract.Figures) { f.Views = f.Views[:1] },
+		"not all rows":            func(f *contract.Figures) { f.Views[0]-- },
+		"a negative view":         func(f *contract.Figures) { f.Views = []int64{140, -40} },
+		"more than the view has":  func(f *contract.Figures) { f.Features[3].Count++ },
+		"fewer than the view has": func(f *contract.Figures) { f.Features[2].Count-- },
 	} {
 		f := good()
 		spoil(f)
@@ -180,7 +184,7 @@ func TestRowsOfViews(t *testing.T) {
 // TestStatedView: the view is in what a statement signs, stays through new keys and the
 // stored identity, and nobody but a party has one.
 func TestStatedView(t *testing.T) {
-	id, err := study.NewIdentity(study.RoleParty, "North", nil)
+	id, err := identity.New(identity.RoleParty, "North", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,33 +192,33 @@ func TestStatedView(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := study.DecodeStatement(ward.Statement.Encode())
+	again, err := identity.DecodeStatement(ward.Statement.Encode())
 	if err != nil || again.View != "ward" || again.Fingerprint() == id.Statement.Fingerprint() {
 		t.Fatalf("%v, %v", again, err)
 	}
 	forged := *ward.Statement
 	forged.View = "lab"
-	if _, err := study.DecodeStatement(forged.Encode()); err == nil {
+	if _, err := identity.DecodeStatement(forged.Encode()); err == nil {
 		t.Error("a view that was not signed is read")
 	}
 	stored, err := ward.EncodeSecret()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back, err := study.DecodeIdentity(stored); err != nil || back.Statement.View != "ward" {
+	if back, err := identity.Decode(stored); err != nil || back.Statement.View != "ward" {
 		t.Errorf("the stored identity: %v", err)
 	}
 	if _, err := id.WithView("two\nlines"); err == nil {
 		t.Error("a view of two lines is taken")
 	}
-	analyst, err := study.NewIdentity(study.RoleAnalyst, "Office", nil)
+	analyst, err := identity.New(identity.RoleAnalyst, "Office", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if analyst, err = analyst.WithView("ward"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := study.DecodeStatement(analyst.Statement.Encode()); err == nil || !strings.Contains(err.Error(), "has no view") {
+	if _, err := identity.DecodeStatement(analyst.Statement.Encode()); err == nil || !strings.Contains(err.Error(), "has no view") {
 		t.Errorf("an analyst with a view: %v", err)
 	}
 }
@@ -222,18 +226,18 @@ func TestStatedView(t *testing.T) {
 // TestViewStays: new keys keep the view, and who comes after setup names one.
 func TestViewStays(t *testing.T) {
 	c := pooledViews(t, "")
-	hash := study.Hash{1}
-	office, err := study.NewIdentity(study.RoleAnalyst, "Office", nil)
+	hash := wire.Hash{1}
+	office, err := identity.New(identity.RoleAnalyst, "Office", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	members := withViews(t, strings.Fields("ward ward ward ward lab lab lab lab")...)
-	r, err := study.NewRoster(c, 1, append(slices.Clone(members), office.Statement))
+	r, err := member.NewRoster(c, 1, append(slices.Clone(members), office.Statement))
 	if err != nil {
 		t.Fatal(err)
 	}
-	chain := study.NewChain(c, hash, r)
-	fresh, err := study.NewIdentity(study.RoleParty, "Site 1", nil)
+	chain := member.NewChain(c, hash, r)
+	fresh, err := identity.New(identity.RoleParty, "Site 1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,16 +246,16 @@ func TestViewStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = chain.Propose(study.AmendRekey, members[0].Fingerprint(), next.Statement, "")
+		_, err = chain.Propose(member.AmendRekey, members[0].Fingerprint(), next.Statement, "")
 		if got := fmt.Sprint(err); (err == nil) != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("new keys with the view %q: %v, want %q", view, err, want)
 		}
 	}
 	late := withViews(t, strings.Fields("w w w w w w w w lab")...)[8]
-	if _, err := chain.Propose(study.AmendAdd, study.Hash{}, late, ""); err != nil {
+	if _, err := chain.Propose(member.AmendAdd, wire.Hash{}, late, ""); err != nil {
 		t.Error(err)
 	}
-	if _, err := chain.Propose(study.AmendAdd, study.Hash{}, withViews(t, strings.Fields("w w w w w w w w kitchen")...)[8], ""); err == nil {
+	if _, err := chain.Propose(member.AmendAdd, wire.Hash{}, withViews(t, strings.Fields("w w w w w w w w kitchen")...)[8], ""); err == nil {
 		t.Error("a late party of no view of the contract is proposed")
 	}
 }

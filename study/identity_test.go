@@ -8,13 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	"concord/contract"
+	"concord/identity"
+	"concord/member"
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
-func newIdentity(t testing.TB, role study.Role, name string) *study.Identity {
+func newIdentity(t testing.TB, role identity.Role, name string) *identity.Identity {
 	t.Helper()
-	id, err := study.NewIdentity(role, name, nil)
+	id, err := identity.New(role, name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,54 +25,54 @@ func newIdentity(t testing.TB, role study.Role, name string) *study.Identity {
 }
 
 func TestStatement(t *testing.T) {
-	id := newIdentity(t, study.RoleParty, "Nord-Klinik & Söhne")
+	id := newIdentity(t, identity.RoleParty, "Nord-Klinik & Söhne")
 	b := id.Statement.Encode()
-	s, err := study.DecodeStatement(b)
+	s, err := identity.DecodeStatement(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Fingerprint() != study.HashOf(b) {
+	if s.Fingerprint() != wire.HashOf(b) {
 		t.Error("the fingerprint is not the SHA-256 of the encoding")
 	}
-	other := newIdentity(t, study.RoleParty, "Other")
+	other := newIdentity(t, identity.RoleParty, "Other")
 	for _, c := range []struct {
 		name    string
-		change  func(*study.Statement)
+		change  func(*identity.Statement)
 		problem string
 	}{
-		{"another name", func(s *study.Statement) { s.Name = "Other" }, "identity signature does not verify"},
-		{"another role", func(s *study.Statement) { s.Role = study.RoleAnalyst }, "identity signature does not verify"},
-		{"another recipient", func(s *study.Statement) { s.Recipient = other.Statement.Recipient }, "identity signature does not verify"},
-		{"another TLS key", func(s *study.Statement) { s.TLSKey = other.Statement.TLSKey }, "identity signature does not verify"},
-		{"an approver slipped in", func(s *study.Statement) { s.ApproverKey = other.Statement.SigningKey }, "identity signature does not verify"},
-		{"short key", func(s *study.Statement) { s.SigningKey = s.SigningKey[1:] }, "signing key has 31 bytes"},
-		{"short mask key", func(s *study.Statement) { s.MaskKey = nil }, "mask key has 0 bytes"},
-		{"classic recipient", func(s *study.Statement) {
+		{"another name", func(s *identity.Statement) { s.Name = "Other" }, "identity signature does not verify"},
+		{"another role", func(s *identity.Statement) { s.Role = identity.RoleAnalyst }, "identity signature does not verify"},
+		{"another recipient", func(s *identity.Statement) { s.Recipient = other.Statement.Recipient }, "identity signature does not verify"},
+		{"another TLS key", func(s *identity.Statement) { s.TLSKey = other.Statement.TLSKey }, "identity signature does not verify"},
+		{"an approver slipped in", func(s *identity.Statement) { s.ApproverKey = other.Statement.SigningKey }, "identity signature does not verify"},
+		{"short key", func(s *identity.Statement) { s.SigningKey = s.SigningKey[1:] }, "signing key has 31 bytes"},
+		{"short mask key", func(s *identity.Statement) { s.MaskKey = nil }, "mask key has 0 bytes"},
+		{"classic recipient", func(s *identity.Statement) {
 			s.Recipient = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
 		}, "recipient"},
-		{"a signing key of small order", func(s *study.Statement) { s.SigningKey = append([]byte{1}, make([]byte, 31)...) }, "small order"},
-		{"an approver key of small order", func(s *study.Statement) { s.ApproverKey = make([]byte, 32) }, "small order"},
-		{"a mask key of small order", func(s *study.Statement) { s.MaskKey = make([]byte, 32) }, "mask key"},
-		{"unknown format", func(s *study.Statement) { s.Format = 2 }, "format 2"},
-		{"unknown role", func(s *study.Statement) { s.Role = "observer" }, `role is "observer"`},
-		{"no name", func(s *study.Statement) { s.Name = "" }, "name is missing"},
+		{"a signing key of small order", func(s *identity.Statement) { s.SigningKey = append([]byte{1}, make([]byte, 31)...) }, "small order"},
+		{"an approver key of small order", func(s *identity.Statement) { s.ApproverKey = make([]byte, 32) }, "small order"},
+		{"a mask key of small order", func(s *identity.Statement) { s.MaskKey = make([]byte, 32) }, "mask key"},
+		{"unknown format", func(s *identity.Statement) { s.Format = 2 }, "format 2"},
+		{"unknown role", func(s *identity.Statement) { s.Role = "observer" }, `role is "observer"`},
+		{"no name", func(s *identity.Statement) { s.Name = "" }, "name is missing"},
 	} {
 		bad := *s
 		c.change(&bad)
-		_, err := study.DecodeStatement(bad.Encode())
+		_, err := identity.DecodeStatement(bad.Encode())
 		wantProblem(t, c.name, err, c.problem)
 	}
-	_, err = study.DecodeStatement(append(b, '\n'))
+	_, err = identity.DecodeStatement(append(b, '\n'))
 	wantProblem(t, "trailing byte", err, "not the canonical encoding")
 }
 
 func TestIdentityFile(t *testing.T) {
-	id := newIdentity(t, study.RoleAnalyst, "Analyst")
+	id := newIdentity(t, identity.RoleAnalyst, "Analyst")
 	file, err := id.EncodeSecret()
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := study.DecodeIdentity(file)
+	again, err := identity.Decode(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +80,7 @@ func TestIdentityFile(t *testing.T) {
 		t.Error("the identity changed on its way through a file")
 	}
 
-	other, err := newIdentity(t, study.RoleAnalyst, "Analyst").EncodeSecret()
+	other, err := newIdentity(t, identity.RoleAnalyst, "Analyst").EncodeSecret()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,17 +101,17 @@ func TestIdentityFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = study.DecodeIdentity(secret.NewBytes(raw))
+		_, err = identity.Decode(secret.NewBytes(raw))
 		wantProblem(t, key, err, "the keys do not belong to the statement")
 	}
-	_, err = study.DecodeIdentity(secret.NewBytes(file.Reveal()[:100]))
+	_, err = identity.Decode(secret.NewBytes(file.Reveal()[:100]))
 	wantProblem(t, "truncated", err, "not complete JSON")
 }
 
 // TestIdentityDoesNotPrint looks for the private keys in everything that
 // printing an identity gives.
 func TestIdentityDoesNotPrint(t *testing.T) {
-	id := newIdentity(t, study.RoleParty, "North")
+	id := newIdentity(t, identity.RoleParty, "North")
 	file, err := id.EncodeSecret()
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +126,7 @@ func TestIdentityDoesNotPrint(t *testing.T) {
 	var out strings.Builder
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x"} {
 		fmt.Fprintf(&out, verb+verb, id, file)
-		fmt.Fprintf(&out, verb+verb, struct{ id *study.Identity }{id}, struct{ id study.Identity }{*id})
+		fmt.Fprintf(&out, verb+verb, struct{ id *identity.Identity }{id}, struct{ id identity.Identity }{*id})
 	}
 	if _, err := json.Marshal(id); err == nil {
 		t.Error("an identity was encoded as JSON")
@@ -136,80 +139,80 @@ func TestIdentityDoesNotPrint(t *testing.T) {
 }
 
 func TestRoster(t *testing.T) {
-	c, err := study.ParseYAML([]byte(smallYAML))
+	c, err := contract.ParseYAML([]byte(smallYAML))
 	if err != nil {
 		t.Fatal(err)
 	}
-	analyst := newIdentity(t, study.RoleAnalyst, "Analyst")
-	var members []*study.Statement
-	var ids []*study.Identity
+	analyst := newIdentity(t, identity.RoleAnalyst, "Analyst")
+	var members []*identity.Statement
+	var ids []*identity.Identity
 	for _, name := range []string{"North", "East", "West"} {
-		id := newIdentity(t, study.RoleParty, name)
+		id := newIdentity(t, identity.RoleParty, name)
 		ids, members = append(ids, id), append(members, id.Statement)
 	}
 	members = append(members, analyst.Statement)
-	r, err := study.NewRoster(c, 1, members)
+	r, err := member.NewRoster(c, 1, members)
 	if err != nil {
 		t.Fatal(err)
 	}
-	contract := study.HashOf([]byte("contract"))
-	epoch := r.Epoch(contract)
+	hash := wire.HashOf([]byte("contract"))
+	epoch := r.Epoch(hash)
 
 	shuffled := slices.Clone(members)
 	slices.Reverse(shuffled)
-	r2, err := study.NewRoster(c, 1, shuffled)
+	r2, err := member.NewRoster(c, 1, shuffled)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r2.Epoch(contract) != epoch {
+	if r2.Epoch(hash) != epoch {
 		t.Error("the epoch depends on the order of joining")
 	}
-	r3, err := study.NewRoster(c, 2, members)
+	r3, err := member.NewRoster(c, 2, members)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r3.Epoch(contract) == epoch || r.Epoch(study.HashOf(nil)) == epoch {
+	if r3.Epoch(hash) == epoch || r.Epoch(wire.HashOf(nil)) == epoch {
 		t.Error("the epoch does not depend on roster number and contract")
 	}
 	if len(r.Parties()) != 3 || r.Analyst().Fingerprint() != analyst.Statement.Fingerprint() {
 		t.Error("roles are mixed up")
 	}
 
-	twin := newIdentity(t, study.RoleParty, "north")
+	twin := newIdentity(t, identity.RoleParty, "north")
 	for _, bad := range []struct {
 		name    string
-		members []*study.Statement
+		members []*identity.Statement
 		problem string
 	}{
 		{"one party short", members[1:], "has 1 analysts and 2 parties, the contract says 1 and 3"},
 		{"no analyst", members[:3], "has 0 analysts and 3 parties"},
 		{"one member twice", append(slices.Clone(members[:2]), members[3], members[0]), "have the same name"},
-		{"two names that sound alike", append([]*study.Statement{twin.Statement}, members[0], members[1], members[3]), "have the same name"},
+		{"two names that sound alike", append([]*identity.Statement{twin.Statement}, members[0], members[1], members[3]), "have the same name"},
 	} {
-		_, err := study.NewRoster(c, 1, bad.members)
+		_, err := member.NewRoster(c, 1, bad.members)
 		wantProblem(t, bad.name, err, bad.problem)
 	}
 
-	yes := study.Confirm(ids[0], contract, epoch)
-	got, err := study.DecodeConfirmation(yes.Encode())
+	yes := member.Confirm(ids[0], hash, epoch)
+	got, err := member.DecodeConfirmation(yes.Encode())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := got.Check(r, contract); err != nil {
+	if err := got.Check(r, hash); err != nil {
 		t.Error(err)
 	}
-	wantProblem(t, "another contract", got.Check(r, study.HashOf(nil)), "confirmed contract")
-	wantProblem(t, "another roster", got.Check(r3, contract), "confirmed epoch")
-	wantProblem(t, "a stranger", study.Confirm(twin, contract, epoch).Check(r, contract), "not a member")
+	wantProblem(t, "another contract", got.Check(r, wire.HashOf(nil)), "confirmed contract")
+	wantProblem(t, "another roster", got.Check(r3, hash), "confirmed epoch")
+	wantProblem(t, "a stranger", member.Confirm(twin, hash, epoch).Check(r, hash), "not a member")
 	stolen := *got
 	stolen.Party = members[1].Fingerprint()
-	wantProblem(t, "in another's name", stolen.Check(r, contract), "confirmation signature does not verify")
+	wantProblem(t, "in another's name", stolen.Check(r, hash), "confirmation signature does not verify")
 }
 
 // TestPhraseIsFrozen: two releases that show different words for one epoch
 // could not be compared over the telephone. Do not change these.
 func TestPhraseIsFrozen(t *testing.T) {
-	got := strings.Join(study.Phrase(study.HashOf([]byte("concord"))), " ")
+	got := strings.Join(member.Phrase(wire.HashOf([]byte("concord"))), " ")
 	const want = "exact loyal glare broken bean turkey naive pipe volume ceiling solution stereo"
 	if got != want {
 		t.Errorf("phrase is %q, want %q", got, want)
@@ -217,7 +220,7 @@ func TestPhraseIsFrozen(t *testing.T) {
 }
 
 func TestSamePhrase(t *testing.T) {
-	phrase := study.Phrase(study.Hash{1})
+	phrase := member.Phrase(wire.Hash{1})
 	full := strings.Join(phrase, " ")
 	short := make([]string, len(phrase))
 	for i, w := range phrase {
@@ -234,29 +237,29 @@ func TestSamePhrase(t *testing.T) {
 		strings.Join(append([]string{phrase[0][:2]}, phrase[1:]...), " "): false,
 		"": false,
 	} {
-		if study.SamePhrase(phrase, typed) != want {
+		if member.SamePhrase(phrase, typed) != want {
 			t.Errorf("SamePhrase(%q) = %v, want %v", typed, !want, want)
 		}
 	}
 }
 
 func TestInvite(t *testing.T) {
-	web := study.NewInvite("analyst.example:443", study.HashOf([]byte("c")), study.HashOf([]byte("a")))
-	web.TLS, web.Prefix = study.TLSWebPKI, "/trials/concord"
-	got, err := study.ParseInvite(web.Line())
+	web := member.NewInvite("analyst.example:443", wire.HashOf([]byte("c")), wire.HashOf([]byte("a")))
+	web.TLS, web.Prefix = member.TLSWebPKI, "/trials/concord"
+	got, err := member.ParseInvite(web.Line())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.TLS != web.TLS || got.Address != web.Address || got.Prefix != web.Prefix || got.Contract != web.Contract || got.Line() != web.Line() {
 		t.Errorf("the webpki invite changed on its way: %v", got)
 	}
-	v := study.NewInvite("analyst.example:8443", study.HashOf([]byte("c")), study.HashOf([]byte("a")))
+	v := member.NewInvite("analyst.example:8443", wire.HashOf([]byte("c")), wire.HashOf([]byte("a")))
 	line := v.Line()
-	got, err = study.ParseInvite(" " + line + "\n")
+	got, err = member.ParseInvite(" " + line + "\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.TLS != study.TLSPinned || got.Address != v.Address || got.Contract != v.Contract || got.Analyst != v.Analyst || got.Line() != line {
+	if got.TLS != member.TLSPinned || got.Address != v.Address || got.Contract != v.Contract || got.Analyst != v.Analyst || got.Line() != line {
 		t.Errorf("the invite changed on its way: %v", got)
 	}
 	if strings.Contains(fmt.Sprintf("%v %+v", v, v), line[strings.LastIndex(line, "/")+1:]) {
@@ -274,25 +277,25 @@ func TestInvite(t *testing.T) {
 		{"cut at a slash", line[:strings.LastIndex(line, "/")], "has 5 parts"},
 		{"no port", strings.Replace(line, ":8443", "", 1), "must be host:port"},
 	} {
-		_, err := study.ParseInvite(bad.line)
+		_, err := member.ParseInvite(bad.line)
 		wantProblem(t, bad.name, err, bad.problem)
 	}
 }
 
 func FuzzDecodeStatement(f *testing.F) {
-	f.Add(newIdentity(f, study.RoleParty, "North").Statement.Encode())
+	f.Add(newIdentity(f, identity.RoleParty, "North").Statement.Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s, err := study.DecodeStatement(b)
-		if err == nil && s.Fingerprint() != study.HashOf(b) {
+		s, err := identity.DecodeStatement(b)
+		if err == nil && s.Fingerprint() != wire.HashOf(b) {
 			t.Fatal("accepted another spelling")
 		}
 	})
 }
 
 func FuzzDecodeConfirmation(f *testing.F) {
-	f.Add(study.Confirm(newIdentity(f, study.RoleParty, "North"), study.Hash{1}, study.Hash{2}).Encode())
+	f.Add(member.Confirm(newIdentity(f, identity.RoleParty, "North"), wire.Hash{1}, wire.Hash{2}).Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c, err := study.DecodeConfirmation(b)
+		c, err := member.DecodeConfirmation(b)
 		if err == nil && string(c.Encode()) != string(b) {
 			t.Fatal("accepted another spelling")
 		}
@@ -300,13 +303,13 @@ func FuzzDecodeConfirmation(f *testing.F) {
 }
 
 func FuzzParseInvite(f *testing.F) {
-	v := study.NewInvite("[::1]:8443", study.Hash{1}, study.Hash{2})
+	v := member.NewInvite("[::1]:8443", wire.Hash{1}, wire.Hash{2})
 	f.Add(v.Line())
 	f.Add(v.Line()[:len(v.Line())-4] + "\r\r" + v.Line()[len(v.Line())-4:]) // which base64 passes over
-	v.TLS, v.Prefix = study.TLSWebPKI, "/a/b"
+	v.TLS, v.Prefix = member.TLSWebPKI, "/a/b"
 	f.Add(v.Line())
 	f.Fuzz(func(t *testing.T, line string) {
-		v, err := study.ParseInvite(line)
+		v, err := member.ParseInvite(line)
 		if err == nil && v.Line() != strings.TrimSpace(line) {
 			t.Fatal("accepted another spelling")
 		}
@@ -314,18 +317,18 @@ func FuzzParseInvite(f *testing.F) {
 }
 
 func FuzzDecodeIdentity(f *testing.F) {
-	file, err := newIdentity(f, study.RoleParty, "North").EncodeSecret()
+	file, err := newIdentity(f, identity.RoleParty, "North").EncodeSecret()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(file.Reveal())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		id, err := study.DecodeIdentity(secret.NewBytes(b))
+		id, err := identity.Decode(secret.NewBytes(b))
 		if err != nil {
 			return
 		}
 		// What is accepted can sign for its own statement.
-		if _, err := study.DecodeStatement(id.Statement.Encode()); err != nil {
+		if _, err := identity.DecodeStatement(id.Statement.Encode()); err != nil {
 			t.Fatalf("an identity whose statement does not decode: %v", err)
 		}
 	})

@@ -6,11 +6,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"concord/study"
+	"concord/contract"
 )
 
 func TestPolicy(t *testing.T) {
-	got, err := study.ParsePolicy([]byte(`
+	got, err := contract.ParsePolicy([]byte(`
 # North's own
 name: north-2026
 floors: {rows: 50, per_class: 5, people: 40, eps: 0.1, correlation: 0.95, linkage: 1}
@@ -21,11 +21,11 @@ approve: true
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &study.Policy{Name: "north-2026", Rows: 50, PerClass: 5, People: 40, Eps: 0.1, Correlation: 0.95, Linkage: 1, Ledger: "/srv/ledger.jsonl", Projections: 3, Approve: true}
+	want := &contract.Policy{Name: "north-2026", Rows: 50, PerClass: 5, People: 40, Eps: 0.1, Correlation: 0.95, Linkage: 1, Ledger: "/srv/ledger.jsonl", Projections: 3, Approve: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if got, err := study.ParsePolicy([]byte("floors: {rows: 7}\n")); err != nil || *got != (study.Policy{Rows: 7}) {
+	if got, err := contract.ParsePolicy([]byte("floors: {rows: 7}\n")); err != nil || *got != (contract.Policy{Rows: 7}) {
 		t.Errorf("rows only: %+v, %v", got, err)
 	}
 	for _, c := range []struct{ text, problem string }{
@@ -45,7 +45,7 @@ approve: true
 		{"[1, 2]", "policy.yaml"},
 		{strings.Repeat("#", 1<<20+1), "at most 1048576 are read"},
 	} {
-		_, err := study.ParsePolicy([]byte(c.text))
+		_, err := contract.ParsePolicy([]byte(c.text))
 		wantProblem(t, c.text[:min(len(c.text), 30)], err, c.problem)
 		if err != nil && strings.Contains(err.Error(), "study.yaml") {
 			t.Errorf("the error names another file: %v", err)

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // TestTrafficExample is the worked example of ODC2 §II-C: 10.1 GB against 20 GB a
 // round of averaging.
 func TestTrafficExample(t *testing.T) {
-	b, err := study.Traffic{Parties: 100, Rows: 1000, AnchorRows: 1000, Features: 784, Dim: 100, Parameters: 2.5e7}.Bytes()
+	b, err := contract.Traffic{Parties: 100, Rows: 1000, AnchorRows: 1000, Features: 784, Dim: 100, Parameters: 2.5e7}.Bytes()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,18 +39,18 @@ func TestTrafficExample(t *testing.T) {
 }
 
 func TestTrafficRefuses(t *testing.T) {
-	good := study.Traffic{Parties: 3, Rows: 10, AnchorRows: 10, Features: 5, Dim: 2, Parameters: 3}
+	good := contract.Traffic{Parties: 3, Rows: 10, AnchorRows: 10, Features: 5, Dim: 2, Parameters: 3}
 	for _, c := range []struct {
-		change func(*study.Traffic)
+		change func(*contract.Traffic)
 		want   string
 	}{
-		{func(t *study.Traffic) { t.Parties = 0 }, "parties is 0"},
-		{func(t *study.Traffic) { t.Rows = math.NaN() }, "rows is NaN"},
-		{func(t *study.Traffic) { t.AnchorRows = math.Inf(1) }, "anchor rows is +Inf"},
-		{func(t *study.Traffic) { t.Participation = 1.5 }, "must be at most 1"},
-		{func(t *study.Traffic) { t.Dim = 6 }, "dim 6 exceeds the 5 features"},
-		{func(t *study.Traffic) { t.Bits = -1 }, "bits is -1"},
-		{func(t *study.Traffic) { t.Pooled = -1 }, "pooled is -1"},
+		{func(t *contract.Traffic) { t.Parties = 0 }, "parties is 0"},
+		{func(t *contract.Traffic) { t.Rows = math.NaN() }, "rows is NaN"},
+		{func(t *contract.Traffic) { t.AnchorRows = math.Inf(1) }, "anchor rows is +Inf"},
+		{func(t *contract.Traffic) { t.Participation = 1.5 }, "must be at most 1"},
+		{func(t *contract.Traffic) { t.Dim = 6 }, "dim 6 exceeds the 5 features"},
+		{func(t *contract.Traffic) { t.Bits = -1 }, "bits is -1"},
+		{func(t *contract.Traffic) { t.Pooled = -1 }, "pooled is -1"},
 	} {
 		bad := good
 		c.change(&bad)
@@ -62,7 +62,7 @@ func TestTrafficRefuses(t *testing.T) {
 
 // TestTrafficPooled: masked sums go up once and down to every other party.
 func TestTrafficPooled(t *testing.T) {
-	plain := study.Traffic{Parties: 4, Rows: 10, AnchorRows: 10, Features: 5, Dim: 2, Parameters: 3}
+	plain := contract.Traffic{Parties: 4, Rows: 10, AnchorRows: 10, Features: 5, Dim: 2, Parameters: 3}
 	pooled := plain
 	pooled.Pooled = 21
 	a, err := plain.Bytes()

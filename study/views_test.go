@@ -7,7 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"concord/study"
+	"concord/contract"
+	"concord/release"
 )
 
 const viewed = `
@@ -26,9 +27,9 @@ label: {name: ill, levels: [no, yes], positive: yes}
 anchor: {kind: normal, rows: 100}
 `
 
-func viewedContract(t *testing.T, more string) *study.Contract {
+func viewedContract(t *testing.T, more string) *contract.Contract {
 	t.Helper()
-	c, err := study.ParseYAML([]byte(viewed + more))
+	c, err := contract.ParseYAML([]byte(viewed + more))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestThrough(t *testing.T) {
 	}
 	// Of 100 rows, 60 are of sites that have the ward's features, 40 of the laboratories.
 	pooled := pooledViews(t, "")
-	figures := &study.Figures{Version: 1, Sites: 8, Rows: 100, Views: []int64{60, 40}, Features: []study.FeatureFigures{
+	figures := &contract.Figures{Version: 1, Sites: 8, Rows: 100, Views: []int64{60, 40}, Features: []contract.FeatureFigures{
 		{Count: 100, Mean: 50, Variance: 25}, {Count: 60, Levels: []int64{30, 30, 0}}, {Count: 60, Mean: 26, Variance: 9},
 		{Count: 40, Mean: 10, Variance: 4}, {Count: 40, Mean: 7, Variance: 1},
 	}}
@@ -89,7 +90,7 @@ func TestThrough(t *testing.T) {
 	if after, err := c.Encode(); err != nil || string(after) != string(before) {
 		t.Errorf("the contract changed: %v", err)
 	}
-	if again, err := study.DecodeContract(before); err != nil || cmp.Diff(c, again) != "" {
+	if again, err := contract.Decode(before); err != nil || cmp.Diff(c, again) != "" {
 		t.Errorf("the contract decodes to another: %v", err)
 	}
 	for view, want := range map[string]string{"": "no view is named; the contract has ward, lab", "labs": `there is no view "labs"`} {
@@ -100,7 +101,7 @@ func TestThrough(t *testing.T) {
 }
 
 func TestThroughWithoutViews(t *testing.T) {
-	c, err := study.ParseYAML([]byte("name: T\nparties: 3\nfeatures: [a, b, c]\nlabel: {name: y, levels: [n, p], positive: p}\n"))
+	c, err := contract.ParseYAML([]byte("name: T\nparties: 3\nfeatures: [a, b, c]\nlabel: {name: y, levels: [n, p], positive: p}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,14 +139,14 @@ func TestDisjoint(t *testing.T) {
 		{"[{name: v, features: [a, b]}, {name: w, features: [c, d]}]", [][2]int{{0, 1}}},
 		{"[{name: v, features: [a, b]}, {name: w, features: [c, d]}, {name: x, features: [a, b, d]}]", nil},
 	} {
-		c, err := study.ParseYAML([]byte("name: T\nparties: 4\nfeatures: [a, b, c, d]\nviews: " + tc.views + "\nlabel: {name: y, levels: [n, p], positive: p}\n"))
+		c, err := contract.ParseYAML([]byte("name: T\nparties: 4\nfeatures: [a, b, c, d]\nviews: " + tc.views + "\nlabel: {name: y, levels: [n, p], positive: p}\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := c.Disjoint(); cmp.Diff(tc.want, got) != "" {
 			t.Errorf("%s: %v, want %v", tc.views, got, tc.want)
 		}
-		if said := strings.Contains(study.Describe(c), "NOTHING RELATES"); said != (tc.want != nil) {
+		if said := strings.Contains(release.Describe(c), "NOTHING RELATES"); said != (tc.want != nil) {
 			t.Errorf("%s: the description says nothing relates them: %v", tc.views, said)
 		}
 	}
@@ -167,7 +168,7 @@ func TestViewsValidate(t *testing.T) {
 		if tc.from == "" {
 			text = viewed + tc.to
 		}
-		if _, err := study.ParseYAML([]byte(text)); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := contract.ParseYAML([]byte(text)); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("error %v, want %q", err, tc.want)
 		}
 	}
@@ -179,7 +180,7 @@ func TestConsensus(t *testing.T) {
 	if c.Alignment.Dim != 3 || c.D() != 3 {
 		t.Errorf("alignment %+v", c.Alignment)
 	}
-	c, err := study.ParseYAML([]byte("name: T\nparties: 3\nfeatures: [a, b, c, d, e]\nlabel: {name: y, levels: [n, p], positive: p}\nbasis: {dim: 4}\nalignment: {method: consensus}\n"))
+	c, err := contract.ParseYAML([]byte("name: T\nparties: 3\nfeatures: [a, b, c, d, e]\nlabel: {name: y, levels: [n, p], positive: p}\nbasis: {dim: 4}\nalignment: {method: consensus}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,11 +12,12 @@ import (
 	"concord/anchor"
 	anchorspec "concord/anchor/spec"
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/npy"
 	"concord/party"
 	"concord/pooled"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
 	"concord/wire"
 )
@@ -115,7 +116,7 @@ func (v *visit) checkSeed(seed anchor.Seed) error {
 }
 
 // publicRows are those of the public file, prepared as the parties' rows are.
-func (v *visit) publicRows(path string, figures *study.Figures) (*mat.Dense, error) {
+func (v *visit) publicRows(path string, figures *contract.Figures) (*mat.Dense, error) {
 	t, err := v.readPublic(path)
 	if err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func (v *visit) readPublic(path string) (*table.Table, error) {
 		return nil, err
 	}
 	want, _ := v.contract.PublicFile()
-	if got := study.HashOf(b); got != want {
+	if got := wire.HashOf(b); got != want {
 		return nil, fmt.Errorf("%s has the SHA-256 %s, the contract's public file has %s", path, got.Short(), want.Short())
 	}
 	return table.ReadCSV(bytes.NewReader(b), path, v.whole, table.Options{Label: table.Ignored, AllowExtra: true, AllowOutOfRange: true, MaxRows: anchorspec.MaxRows})
@@ -204,7 +205,7 @@ func (v *visit) theirPiece(r *bundle.Reader) (secret.Matrix, party.TheirPiece, e
 }
 
 // printTheirPiece says what another party's piece is like.
-func (p *program) printTheirPiece(from *study.Statement, look party.TheirPiece) {
+func (p *program) printTheirPiece(from *identity.Statement, look party.TheirPiece) {
 	p.printf("the piece of %q: %d rows, %d of them different, in %d directions; the largest number is %.3g\n",
 		from.Name, look.Rows, look.Different, look.Rank, look.Largest)
 	if look.Odd != "" {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"concord/bundle"
+	"concord/contract"
 	"concord/internal/cli"
-	"concord/study"
 	"concord/table"
 	"concord/wire"
 )
@@ -135,7 +135,7 @@ func (v *visit) viewLine(m *bundle.Manifest) string {
 }
 
 // missingFrom lists the features that a view lacks.
-func missingFrom(c *study.Contract) []string {
+func missingFrom(c *contract.Contract) []string {
 	var out []string
 	for _, f := range c.Whole().Features {
 		if !slices.Contains(c.FeatureNames(), f.Name) {
