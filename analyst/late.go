@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/linalg"
-	"concord/study"
 )
 
 // Target is what a party that comes later is aligned to: the mean of the aligned anchors,
@@ -38,7 +38,7 @@ func Target(parts []Contribution, g []*mat.Dense) *mat.Dense {
 //	the others:                           G = Ã⁺ Z
 //
 // The notes say what is deficient. Cost: O(a l d).
-func AlignLate(c *study.Contract, z *mat.Dense, p Contribution) (g *mat.Dense, notes []string, err error) {
+func AlignLate(c *contract.Contract, z *mat.Dense, p Contribution) (g *mat.Dense, notes []string, err error) {
 	if err := p.Check(c); err != nil {
 		return nil, nil, err
 	}

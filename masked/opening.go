@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // mostTries bounds how many choices of t shares are tried for one key: all there are of 15
@@ -20,7 +20,7 @@ const labelFit = "concord/masked/fit/v1"
 type opening struct {
 	of *group // of a copy it says nothing
 	// good are the members whose reveal messages serve.
-	good []study.Hash
+	good []wire.Hash
 	// points has for each member of the set the t members of good whose shares give its key:
 	// indices in the set's members, from 1. nil says that no tried t of them do.
 	points [][]int
@@ -38,7 +38,7 @@ type opening struct {
 //
 // Cost: O(r² + n r) multiplications for n members of which r revealed; for a dealer that is
 // named up to mostTries times O(t²).
-func (r *Round) opened(g *group, good []study.Hash) *opening {
+func (r *Round) opened(g *group, good []wire.Hash) *opening {
 	if g.opening != nil && g.opening.of == g && slices.Equal(g.opening.good, good) {
 		return g.opening
 	}

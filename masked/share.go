@@ -7,7 +7,7 @@ import (
 	"math/big"
 
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 // shareBytes is the size of a share and of what it is a share of.
@@ -78,6 +78,6 @@ func join(w []*big.Int, shares [][]byte) secret.Bytes {
 
 // commit is the SHA-256 by which a share or a key is known before it is opened. Both are
 // drawn from 2²⁵⁶ values, so it says nothing of them.
-func commit(label string, of []byte) study.Hash {
+func commit(label string, of []byte) wire.Hash {
 	return sha256.Sum256(append(append([]byte(label), 0), of...))
 }

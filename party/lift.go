@@ -3,15 +3,15 @@ package party
 import (
 	"fmt"
 
+	"concord/contract"
 	"concord/lift"
 	"concord/onnx"
 	"concord/secret"
-	"concord/study"
 )
 
 // lift is the contract's map to random Fourier features, the same at every party; nil for
 // none.
-func (g Agreed) lift(c *study.Contract) (*lift.Map, error) {
+func (g Agreed) lift(c *contract.Contract) (*lift.Map, error) {
 	if c.Lift == nil {
 		return nil, nil
 	}

@@ -8,11 +8,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
+	"concord/contract"
 	"concord/lift"
 	"concord/privacy"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 // Contribution is what Prepare makes: what would leave, and the basis that
@@ -27,7 +28,7 @@ type Contribution struct {
 	// Values are the numbers of X's rows (n × 1), or nil.
 	Values *mat.Dense
 	// Anchor is the id of the anchor's seed.
-	Anchor study.Hash
+	Anchor wire.Hash
 	// Basis is F (m × l). It stays. Under nri it is nil: F and the order of rows
 	// are gone when Prepare returns.
 	Basis *basis.Basis
@@ -46,7 +47,7 @@ type Contribution struct {
 //
 // Cost: O(n m min(n, m)) for the basis, O((n + a) m l) for the products, and
 // the anchor's generation.
-func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, src rand.Source) (*Contribution, error) {
+func Prepare(c *contract.Contract, t *table.Table, floors Floors, agreed Agreed, src rand.Source) (*Contribution, error) {
 	report, err := Check(c, t, floors)
 	if err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 
 // basisFor makes the basis, and drops the rows of which it leaves out less than the
 // floor of eps (MM §2.3, down-sampling).
-func basisFor(c *study.Contract, t *table.Table, prep *study.Preparation, up *lift.Map, floors Floors, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, *table.Table, error) {
+func basisFor(c *contract.Contract, t *table.Table, prep *contract.Preparation, up *lift.Map, floors Floors, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, *table.Table, error) {
 	rows := t.Prepared(prep)
 	defer rows.Erase()
 	x := lifted(up, rows)
@@ -156,7 +157,7 @@ const kindCommon = "common"
 // matrix, those of a scrambled basis by one that is not orthogonal (NRI §6.1). The
 // directions of a common random basis follow from the parties' seed, those of a common one
 // from what they pooled; the mix follows from neither.
-func newBasis(b study.Basis, x secret.Matrix, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, error) {
+func newBasis(b contract.Basis, x secret.Matrix, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, error) {
 	kind, mix, from := b.Kind, basis.MixHaar, src
 	switch kind {
 	case kindCommon:
@@ -202,7 +203,7 @@ type labelled struct {
 }
 
 // permuted returns the prepared rows and their labels in a random order.
-func permuted(t *table.Table, prep *study.Preparation, rnd *rand.Rand) labelled {
+func permuted(t *table.Table, prep *contract.Preparation, rnd *rand.Rand) labelled {
 	all := t.Prepared(prep)
 	defer all.Erase()
 	n, m := all.Dims()

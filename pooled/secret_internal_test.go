@@ -15,9 +15,9 @@ import (
 
 	"concord/anchor"
 	"concord/basis"
+	"concord/contract"
 	"concord/lift"
 	"concord/secret"
-	"concord/study"
 )
 
 // TestNothingEncodes holds that what parties know of each other's rows, and what is made of
@@ -32,14 +32,14 @@ func TestNothingEncodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	feature := study.FeatureFigures{Count: 314159, Mean: telling, Variance: telling, Levels: []int64{314159}}
-	figures := study.Figures{Version: 1, Sites: 4, Rows: 314159, Features: []study.FeatureFigures{feature}}
-	prepare := study.Preparation{Fill: []float64{telling}, Levels: []int{0}, Centre: []float64{telling}, Scale: []float64{telling}}
+	feature := contract.FeatureFigures{Count: 314159, Mean: telling, Variance: telling, Levels: []int64{314159}}
+	figures := contract.Figures{Version: 1, Sites: 4, Rows: 314159, Features: []contract.FeatureFigures{feature}}
+	prepare := contract.Preparation{Fill: []float64{telling}, Levels: []int{0}, Centre: []float64{telling}, Scale: []float64{telling}}
 	pairs := anchor.Pairs{Sums: mat.NewSymDense(1, []float64{telling}), Counts: mat.NewSymDense(1, []float64{314159}), Means: []float64{telling}}
 	type holder struct{ Held any }
 	for _, v := range []any{
 		feature, &feature, figures, &figures, prepare, &prepare, pairs, &pairs, f, made,
-		[]study.FeatureFigures{feature}, map[string]study.Figures{"x": figures}, holder{figures}, holder{&prepare},
+		[]contract.FeatureFigures{feature}, map[string]contract.Figures{"x": figures}, holder{figures}, holder{&prepare},
 	} {
 		if b, err := json.Marshal(v); !errors.Is(err, secret.ErrEncode) {
 			t.Errorf("json.Marshal(%T) = %s, %v", v, b, err)

@@ -17,9 +17,12 @@ import (
 	"time"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/sitepage"
+	"concord/member"
 	"concord/party"
-	"concord/study"
+	"concord/wire"
 )
 
 // Page is what the page tells of one contribution.
@@ -27,9 +30,9 @@ type Page struct {
 	// Written is when the page is made: what it says of the state was so then.
 	Written time.Time
 	// Contract, Roster and Site, the statement of the site itself, must be set.
-	Contract *study.Contract
-	Roster   *study.Roster
-	Site     *study.Statement
+	Contract *contract.Contract
+	Roster   *member.Roster
+	Site     *identity.Statement
 	// Manifest is of what would leave; it must be set. Folder is where the files lie.
 	Manifest *bundle.Manifest
 	Folder   string
@@ -50,7 +53,7 @@ type Page struct {
 	// Sealed says that sending was begun: the server may have the contribution.
 	Sealed bool
 	// Receipt is nil until the analyst has acknowledged this manifest.
-	Receipt *study.Receipt
+	Receipt *member.Receipt
 }
 
 const mark = sitepage.Mark("review")
@@ -89,7 +92,7 @@ func (p Page) check() error {
 }
 
 // groups divides the digits of a hash by fours, as people compare them.
-func groups(h study.Hash) []string {
+func groups(h wire.Hash) []string {
 	digits := h.String()
 	var out []string
 	for i := 0; i < len(digits); i += 4 {

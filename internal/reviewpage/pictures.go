@@ -12,7 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // Picture is one row where features are the pixels of a square: the row itself, what the
@@ -27,7 +27,7 @@ const leastSide = 8
 
 // Side is the side of the square that the contract's features are the pixels of; 0 if
 // their number is no square of 64 or more, their ranges differ, or ranges do not scale them.
-func Side(c *study.Contract) int {
+func Side(c *contract.Contract) int {
 	side := int(math.Sqrt(float64(c.M())))
 	if side < leastSide || side*side != c.M() || len(c.Features) != c.M() || c.Standardise == "pooled" {
 		return 0
@@ -43,7 +43,7 @@ func Side(c *study.Contract) int {
 // Pictures draws up to six rows of x (n × m, standardised), evenly over all, through the
 // basis f (m × l) and back: x F F⁺ with back = F⁺ (l × m). A page with them holds raw rows.
 // c must have a Side. Standardised pixels run from −1 to 1.
-func Pictures(c *study.Contract, x, f, back *mat.Dense) ([]Picture, error) {
+func Pictures(c *contract.Contract, x, f, back *mat.Dense) ([]Picture, error) {
 	const most = 6
 	side := Side(c)
 	if side == 0 {

@@ -10,15 +10,15 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/internal/reviewpage"
-	"concord/study"
 )
 
 // pixels is a contract of m features of one range, but the last.
-func pixels(m int, last float64) *study.Contract {
-	c := &study.Contract{}
+func pixels(m int, last float64) *contract.Contract {
+	c := &contract.Contract{}
 	for j := range m {
-		c.Features = append(c.Features, study.Feature{Name: fmt.Sprint(j), Range: &study.Range{Min: 0, Max: 16}})
+		c.Features = append(c.Features, contract.Feature{Name: fmt.Sprint(j), Range: &contract.Range{Min: 0, Max: 16}})
 	}
 	c.Features[m-1].Range.Max = last
 	return c
@@ -26,7 +26,7 @@ func pixels(m int, last float64) *study.Contract {
 
 func TestSide(t *testing.T) {
 	for _, tc := range []struct {
-		c    *study.Contract
+		c    *contract.Contract
 		want int
 	}{{pixels(64, 16), 8}, {pixels(784, 16), 28}, {pixels(49, 16), 0}, {pixels(65, 16), 0}, {pixels(64, 17), 0}} {
 		if got := reviewpage.Side(tc.c); got != tc.want {

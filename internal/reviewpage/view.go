@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/sitepage"
 	"concord/party"
-	"concord/study"
+	"concord/release"
+	"concord/wire"
 )
 
 // mostFeatures is how many features a table names; a longer one nobody reads.
@@ -20,10 +22,10 @@ const mostFeatures = 20
 type view struct {
 	Page
 	Style      template.CSS
-	Hash       study.Hash
+	Hash       wire.Hash
 	Command    string // that approves
 	Recipients []recipient
-	Members    []member
+	Members    []part
 	Labels     []label
 	FloorRows  []floorRow
 	Against    []against
@@ -36,16 +38,16 @@ type view struct {
 
 // recipient is somebody to whom the contribution goes.
 type recipient struct {
-	Fingerprint      study.Hash
-	*study.Statement // nil if the roster does not have it
+	Fingerprint         wire.Hash
+	*identity.Statement // nil if the roster does not have it
 }
 
-// member is one file; Inside says that the line tells what the one before holds.
-type member struct {
+// part is one file; Inside says that the line tells what the one before holds.
+type part struct {
 	Name, What   string
 	Shape, Dtype string
 	Bytes        int64
-	SHA256       study.Hash
+	SHA256       wire.Hash
 	Inside       bool
 }
 
@@ -93,10 +95,10 @@ func (p Page) view() view {
 		v.Recipients = append(v.Recipients, recipient{fingerprint, s})
 	}
 	for _, m := range p.Manifest.Members {
-		v.Members = append(v.Members, member{m.Name, p.whatIs(m.Name), shape(m.Shape), m.Dtype, m.Bytes, m.SHA256, false})
+		v.Members = append(v.Members, part{m.Name, p.whatIs(m.Name), shape(m.Shape), m.Dtype, m.Bytes, m.SHA256, false})
 		if in := m.Sealed; in != nil {
 			name := strings.TrimSuffix(m.Name, ".age")
-			v.Members = append(v.Members, member{name, p.whatIs(name), shape(in.Shape), in.Dtype, in.Bytes, in.SHA256, true})
+			v.Members = append(v.Members, part{name, p.whatIs(name), shape(in.Shape), in.Dtype, in.Bytes, in.SHA256, true})
 		}
 	}
 	for k, n := range p.Report.Classes {
@@ -147,7 +149,7 @@ func (p Page) ApproverText() string {
 	if len(p.Site.ApproverKey) == 0 {
 		return ""
 	}
-	return study.ApproverText(p.Site.ApproverKey)
+	return identity.ApproverText(p.Site.ApproverKey)
 }
 
 // EnergyPercent is the share of the variation that the basis keeps, in hundredths.
@@ -162,14 +164,14 @@ func (p Page) whatIs(name string) string {
 		return "sealed to the analyst; nobody here can read it"
 	}
 	switch base, _, _ := strings.Cut(name, "."); base {
-	case study.MemberX:
+	case release.MemberX:
 		if p.Contract.Noise != nil {
 			return "rows through the secret basis, with noise, in random order"
 		}
 		return "rows through the secret basis, in random order"
-	case study.MemberA:
+	case release.MemberA:
 		return "the secret anchor through the same basis"
-	case study.MemberY:
+	case release.MemberY:
 		return "each row's label, as it is"
 	}
 	return ""

@@ -3,7 +3,7 @@ package experiment
 import (
 	"slices"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // Traffic is a worked example of the communication model.
@@ -24,11 +24,11 @@ type Traffic struct {
 // TrafficResult is what it comes to.
 type TrafficResult struct {
 	Traffic
-	study.TrafficBytes
+	contract.TrafficBytes
 }
 
 func (t Traffic) result() (TrafficResult, error) {
-	b, err := study.Traffic{
+	b, err := contract.Traffic{
 		Parties: t.Parties, Rows: t.Rows, AnchorRows: t.AnchorRows, Features: t.Features, Dim: t.Dim, Parameters: t.Parameters,
 		Bits: t.Bits, Participation: t.Participation,
 	}.Bytes()

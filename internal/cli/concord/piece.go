@@ -17,7 +17,6 @@ import (
 	"concord/bundle"
 	"concord/internal/cli"
 	"concord/party"
-	"concord/study"
 	"concord/table"
 	"concord/wire"
 )
@@ -337,7 +336,7 @@ folder, where prepare and receive find it. Nothing leaves.`,
 			if err != nil {
 				return err
 			}
-			if got := study.HashOf(b); got != *want {
+			if got := wire.HashOf(b); got != *want {
 				return wire.WithHint(fmt.Errorf("%s has the SHA-256 %s, the contract's public file has %s", args[0], got.Short(), want.Short()), "ask the analyst for the file that the contract means")
 			}
 			if _, err := v.readPublic(args[0]); err != nil {

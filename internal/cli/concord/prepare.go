@@ -15,10 +15,11 @@ import (
 	"concord/audit"
 	"concord/basis"
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/durable"
 	"concord/internal/site"
 	"concord/party"
-	"concord/study"
+	"concord/release"
 	"concord/table"
 	"concord/wire"
 )
@@ -100,7 +101,7 @@ func (p *program) prepare(path string, opt table.Options, view string, again boo
 	defer made.Erase()
 	var sealTo []age.Recipient
 	if v.nri() {
-		if sealTo, err = recipientKeys([]*study.Statement{v.analyst}); err != nil {
+		if sealTo, err = recipientKeys([]*identity.Statement{v.analyst}); err != nil {
 			return err
 		}
 	}
@@ -191,16 +192,16 @@ const reportFile = "report.json"
 
 func (v *visit) contributionDraft(made *party.Contribution) bundle.Draft {
 	d := bundle.Draft{
-		Header: v.header(bundle.KindContribution, []*study.Statement{v.analyst}),
+		Header: v.header(bundle.KindContribution, []*identity.Statement{v.analyst}),
 		Anchor: &made.Anchor,
 		View:   v.contract.ViewOf(),
 	}
-	d.Members = append(d.Members, bundle.FromMatrix(study.MemberX, made.X)...)
-	d.Members = append(d.Members, bundle.FromMatrix(study.MemberA, made.A)...)
+	d.Members = append(d.Members, bundle.FromMatrix(release.MemberX, made.X)...)
+	d.Members = append(d.Members, bundle.FromMatrix(release.MemberA, made.A)...)
 	if made.Labels != nil {
-		d.Members = append(d.Members, bundle.FromInts(study.MemberY, made.Labels))
+		d.Members = append(d.Members, bundle.FromInts(release.MemberY, made.Labels))
 	} else {
-		d.Members = append(d.Members, bundle.FromMatrix(study.MemberY, made.Values)...)
+		d.Members = append(d.Members, bundle.FromMatrix(release.MemberY, made.Values)...)
 	}
 	return d
 }
