@@ -24,7 +24,7 @@
 //
 // Every byte of the zip follows from the members, so there is exactly one zip
 // for a manifest: a reader compares the whole file with it. JSON has one
-// spelling as well ([study.Canonical]).
+// spelling as well ([wire.Canonical]).
 //
 // The package does not know who is in a study: the caller says which sender,
 // study and epoch it expects, and compares anchor ids. It does not hide sizes,

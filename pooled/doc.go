@@ -2,7 +2,7 @@
 // from the sums: the pooled figures of every feature, by which all prepare their rows
 // alike, and the common directions V (m × l) of all rows together.
 //
-// Start with [New]. For each stage of [study.Contract.Stages], in order, [Pool.Local] makes
+// Start with [New]. For each stage of [contract.Contract.Stages], in order, [Pool.Local] makes
 // this party's vector, package masked sums it, and [Pool.Take] takes the sums in;
 // [Warnings] and [Told] say in words what people should know before and after. After the last stage of a
 // common basis the party that comes first in the roster makes V with [Pool.Directions] and

@@ -32,7 +32,7 @@ func (d *dateLayout) read(cell []byte) (day int64, ok bool) {
 	return dayOf(t), err == nil
 }
 
-// value is the number that a day becomes, as study.Feature.DateValue defines it.
+// value is the number that a day becomes, as contract.Feature.DateValue defines it.
 func (d *dateLayout) value(day int64) float64 {
 	days := float64(day - d.from)
 	if d.age {

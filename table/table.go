@@ -7,7 +7,7 @@
 //
 // Raw rows are numbers: of a category the index of its level, of a truth value 0 or 1,
 // of a date days or years, and NaN of a missing value where the contract says what to
-// do about it (study.Feature).
+// do about it (contract.Feature).
 //
 // The rows are secret. Nothing in this package prints, logs or puts into an
 // error the content of a cell: errors say where it is and what is wrong with

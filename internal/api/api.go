@@ -16,7 +16,7 @@ import (
 )
 
 // MaxMessageBytes bounds every JSON message but the roster; a list of bundles for
-// study.MaxParties parties stays below it, without messages of masked sums: see MaxListBytes. MaxRosterBytes holds as many statements
+// contract.MaxParties parties stays below it, without messages of masked sums: see MaxListBytes. MaxRosterBytes holds as many statements
 // and confirmations in base64, MaxSetupBytes a setup bundle for as many.
 const (
 	MaxMessageBytes = 1 << 20
@@ -64,7 +64,7 @@ type Identity struct {
 type JoinRequest struct {
 	// Secret is the invite's, on a pinned connection only.
 	Secret []byte `json:"secret,omitempty"`
-	// Proof is study.JoinProof of the statement, where a proxy may read the request.
+	// Proof is member.JoinProof of the statement, where a proxy may read the request.
 	Proof []byte `json:"proof,omitempty"`
 	// Statement is the party's.
 	Statement []byte `json:"statement"`
@@ -86,7 +86,7 @@ type Roster struct {
 	Statements [][]byte `json:"statements"`
 	// Confirmations are those received so far for this roster's epoch.
 	Confirmations [][]byte `json:"confirmations"`
-	// Witness is the analyst's signed word on both audit logs (study.Witness).
+	// Witness is the analyst's signed word on both audit logs (member.Witness).
 	Witness []byte `json:"witness,omitempty"`
 	// Analyst is the analyst's confirmation of this roster's epoch, once it is closed.
 	Analyst []byte `json:"analyst,omitempty"`
@@ -224,6 +224,6 @@ func SetupBytes(c *contract.Contract) int64 {
 	if !c.Anchor.Pieces() {
 		return MaxSetupBytes
 	}
-	piece := 8 * int64(c.Anchor.Rows) * int64(c.M()) // within study.MaxAnchorElements
+	piece := 8 * int64(c.Anchor.Rows) * int64(c.M()) // within contract.MaxAnchorElements
 	return MaxSetupBytes + piece + piece/64
 }

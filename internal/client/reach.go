@@ -21,7 +21,7 @@ import (
 
 // Target says where a server is and what stands between. An invite names it.
 type Target struct {
-	// TLS is study.TLSPinned, also if empty, or study.TLSWebPKI.
+	// TLS is member.TLSPinned, also if empty, or member.TLSWebPKI.
 	TLS     string
 	Address string // host:port
 	Prefix  string // a reverse proxy's path, for webpki

@@ -19,7 +19,7 @@ func (s *Server) Join(ctx context.Context, hash wire.Hash, secret []byte, statem
 	return s.join(ctx, hash, wire.HashOf(secret), statement)
 }
 
-// JoinByProof is Join for a party that shows by study.JoinProof that it holds an
+// JoinByProof is Join for a party that shows by member.JoinProof that it holds an
 // invite. A proof is good for its statement only, any number of times.
 func (s *Server) JoinByProof(ctx context.Context, hash wire.Hash, proof []byte, statement *identity.Statement) (contract []byte, asks bool, err error) {
 	invite, err := s.inviteOf(ctx, hash, proof, statement.Encode())

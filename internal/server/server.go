@@ -64,8 +64,8 @@ type Server struct {
 	views  map[wire.Hash]*cached       // see view
 	// uploading has the parties with an upload under way, by study.
 	uploading map[[2]wire.Hash]bool
-	contracts sync.Map // study.Hash to *study.Contract, decoded
-	prints    sync.Map // *study.Statement to study.Hash, its fingerprint
+	contracts sync.Map // wire.Hash to *contract.Contract, decoded
+	prints    sync.Map // *identity.Statement to wire.Hash, its fingerprint
 
 	run    [signed.RunSize]byte // names this process in signed requests
 	nonces nonces

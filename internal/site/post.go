@@ -33,7 +33,7 @@ type Joining struct {
 	Connection
 	// Analyst is the fingerprint that the invite names.
 	Analyst wire.Hash `json:"analyst"`
-	// Proof shows that this site holds the invite (study.JoinProof).
+	// Proof shows that this site holds the invite (member.JoinProof).
 	Proof []byte `json:"proof"`
 }
 

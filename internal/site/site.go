@@ -105,7 +105,7 @@ type Site struct {
 type Connection struct {
 	Format  int    `json:"format"`
 	Address string `json:"address"`
-	// TLS is study.TLSWebPKI, or empty for study.TLSPinned; Prefix is the path under
+	// TLS is member.TLSWebPKI, or empty for member.TLSPinned; Prefix is the path under
 	// which a reverse proxy has the server.
 	TLS    string    `json:"tls,omitempty"`
 	Prefix string    `json:"prefix,omitempty"`

@@ -224,7 +224,7 @@ type Store struct {
 	// statements are those that members have, by fingerprint: decoding one
 	// verifies a signature and tries every key.
 	statements sync.Map
-	roots      sync.Map // rootKey to []*study.Statement
+	roots      sync.Map // rootKey to []*identity.Statement
 
 	versions  sync.Mutex
 	versioned *sql.Conn // asked for the database's version, see Version

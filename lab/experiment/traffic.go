@@ -17,7 +17,7 @@ type Traffic struct {
 	Parameters    float64 `yaml:"parameters"`
 	Bits          int     `yaml:"bits"`
 	Participation float64 `yaml:"participation"`
-	// Published figures in bytes, by the names that study.TrafficBytes has in JSON.
+	// Published figures in bytes, by the names that contract.TrafficBytes has in JSON.
 	Published map[string]float64 `yaml:"published"`
 }
 

@@ -12,7 +12,7 @@ import (
 	"concord/contract"
 )
 
-// YAML writes study.yaml with its blanks. Once they are filled in, study.ParseYAML takes
+// YAML writes study.yaml with its blanks. Once they are filled in, contract.ParseYAML takes
 // it.
 func (d *Draft) YAML(w io.Writer) error {
 	var b bytes.Buffer
