@@ -24,7 +24,10 @@ var order = [][]string{
 	{"onnx/internal/onnxpb"},
 	{"onnx"},
 	{"privacy"},
-	{"study"},
+	{"identity"},
+	{"contract"},
+	{"member"},
+	{"release"},
 	{"audit"},
 	{"bundle", "masked"},
 	{"table"},
@@ -109,7 +112,7 @@ func TestSpecsAreData(t *testing.T) {
 func TestTrustBorders(t *testing.T) {
 	for _, b := range borders {
 		deps := goList(t, "-deps", "./"+b.program)
-		if !slices.Contains(deps, "concord/study") {
+		if !slices.Contains(deps, "concord/contract") {
 			t.Fatalf("go list -deps %s gives no package of ours: the check sees nothing", b.program)
 		}
 		for _, name := range b.mayNotUse {
