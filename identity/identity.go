@@ -1,11 +1,6 @@
 package identity
 
 import (
-	"concord/wire"
-)
-
-
-import (
 	"bytes"
 	"crypto/ecdh"
 	"crypto/ecdsa"
@@ -22,6 +17,7 @@ import (
 	"filippo.io/age"
 
 	"concord/secret"
+	"concord/wire"
 )
 
 // Role says what a participant may hold (DESIGN: trust borders).
@@ -311,7 +307,9 @@ func (id *Identity) SigningKey() ed25519.PrivateKey {
 }
 
 // Sign signs b for one purpose with the identity's signing key.
-func (id *Identity) Sign(purpose string, b []byte) []byte { return wire.Sign(id.SigningKey(), purpose, b) }
+func (id *Identity) Sign(purpose string, b []byte) []byte {
+	return wire.Sign(id.SigningKey(), purpose, b)
+}
 
 // PairSecret is the X25519 secret that this participant's mask key and another's have in
 // common, 32 bytes; with its own statement one that only itself knows. Keys are derived

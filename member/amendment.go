@@ -1,17 +1,14 @@
 package member
 
 import (
-	"concord/identity"
-	"concord/wire"
-)
-
-
-import (
 	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"slices"
+
+	"concord/identity"
+	"concord/wire"
 )
 
 // MaxAmendmentBytes bounds an encoded amendment.
@@ -29,7 +26,7 @@ const (
 // concerns. It names the epoch that it starts from, so that amendments have one order:
 // see [Chain].
 type Amendment struct {
-	Format int  `json:"format"`
+	Format int       `json:"format"`
 	Study  wire.Hash `json:"study"`
 	// From is the epoch that is amended, To the one that it becomes.
 	From wire.Hash `json:"from"`
@@ -51,8 +48,8 @@ type Amendment struct {
 // AmendmentSignature is one signature under an amendment.
 type AmendmentSignature struct {
 	// By is the fingerprint of who signs.
-	By        wire.Hash   `json:"by"`
-	Signature []byte `json:"signature"`
+	By        wire.Hash `json:"by"`
+	Signature []byte    `json:"signature"`
 }
 
 // Encode returns the canonical encoding.

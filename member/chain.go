@@ -1,18 +1,15 @@
 package member
 
 import (
-	"concord/contract"
-	"concord/identity"
-	"concord/wire"
-)
-
-
-import (
 	"bytes"
 	"crypto/ed25519"
 	"fmt"
 	"slices"
 	"strings"
+
+	"concord/contract"
+	"concord/identity"
+	"concord/wire"
 )
 
 // Chain leads from the roster that people confirmed, in whose epoch setup ran, to the
@@ -109,7 +106,9 @@ func (ch *Chain) In(r *Roster, fingerprint wire.Hash) *identity.Statement {
 }
 
 // Present is a participant's present entry, nil if it has left.
-func (ch *Chain) Present(fingerprint wire.Hash) *identity.Statement { return ch.In(ch.Head(), fingerprint) }
+func (ch *Chain) Present(fingerprint wire.Hash) *identity.Statement {
+	return ch.In(ch.Head(), fingerprint)
+}
 
 // Last is a participant's last entry, whether it has left or not; nil if there is none.
 func (ch *Chain) Last(fingerprint wire.Hash) *identity.Statement {

@@ -1,12 +1,11 @@
 package member
 
 import (
+	"fmt"
+
 	"concord/identity"
 	"concord/wire"
 )
-
-
-import "fmt"
 
 // MaxConfirmationBytes bounds an encoded confirmation.
 const MaxConfirmationBytes = 4 << 10
@@ -15,15 +14,15 @@ const MaxConfirmationBytes = 4 << 10
 // phrase, recognised every name, and agree to the contract. Setup starts when
 // every party has confirmed the same epoch.
 type Confirmation struct {
-	Format   int  `json:"format"`
+	Format   int       `json:"format"`
 	Contract wire.Hash `json:"contract"`
 	Epoch    wire.Hash `json:"epoch"`
 	// Party is the fingerprint of who confirms.
 	Party wire.Hash `json:"party"`
 	// Anchor is the id of the anchor that this member holds, where it confirms a party
 	// that comes after setup.
-	Anchor    *wire.Hash  `json:"anchor,omitempty"`
-	Signature []byte `json:"signature,omitempty"`
+	Anchor    *wire.Hash `json:"anchor,omitempty"`
+	Signature []byte     `json:"signature,omitempty"`
 }
 
 // Confirm signs a confirmation.

@@ -1,23 +1,20 @@
 package member
 
 import (
-	"concord/identity"
-	"concord/wire"
-)
-
-
-import (
 	"errors"
 	"fmt"
 	"time"
+
+	"concord/identity"
+	"concord/wire"
 )
 
 // Head is the last entry of an audit log: its number, from 1, and the SHA-256 of
 // its line. Every entry holds the hash of the one before, so whoever holds a head
 // can tell whether that entry or any before it is another now (package audit).
 type Head struct {
-	Number int64 `json:"number"`
-	Hash   wire.Hash  `json:"hash"`
+	Number int64     `json:"number"`
+	Hash   wire.Hash `json:"hash"`
 }
 
 // IsZero reports whether h is the head of no entry.
@@ -72,19 +69,21 @@ const MaxWitnessBytes = 4 << 10
 // Witness is one participant's signed word to another on both their audit logs,
 // by itself: what receipts and bundles say besides.
 type Witness struct {
-	Format int  `json:"format"`
+	Format int       `json:"format"`
 	Study  wire.Hash `json:"study"`
 	// By signs, and To is whose log Heads.Seen is of; fingerprints.
-	By    wire.Hash  `json:"by"`
-	To    wire.Hash  `json:"to"`
-	Heads Heads `json:"heads"`
+	By    wire.Hash `json:"by"`
+	To    wire.Hash `json:"to"`
+	Heads Heads     `json:"heads"`
 	// Time is the signer's clock, in UTC and whole seconds.
 	Time      time.Time `json:"time"`
 	Signature []byte    `json:"signature,omitempty"`
 }
 
 // Sign signs the witness.
-func (w *Witness) Sign(id *identity.Identity) { w.Signature = id.Sign(wire.SignWitness, w.signedPart()) }
+func (w *Witness) Sign(id *identity.Identity) {
+	w.Signature = id.Sign(wire.SignWitness, w.signedPart())
+}
 
 // Encode returns the canonical encoding.
 func (w *Witness) Encode() []byte {

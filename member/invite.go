@@ -1,11 +1,6 @@
 package member
 
 import (
-	"concord/wire"
-)
-
-
-import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -17,6 +12,7 @@ import (
 	"strings"
 
 	"concord/secret"
+	"concord/wire"
 )
 
 // How a party knows the server. Under pinned the TLS connection is with the

@@ -1,15 +1,12 @@
 package member
 
 import (
+	"slices"
+	"strings"
+
 	"concord/contract"
 	"concord/identity"
 	"concord/wire"
-)
-
-
-import (
-	"slices"
-	"strings"
 )
 
 // confirmers are the members of a roster who may confirm a newcomer, and how many of

@@ -1,14 +1,11 @@
 package member
 
 import (
-	"concord/identity"
-	"concord/wire"
-)
-
-
-import (
 	"fmt"
 	"time"
+
+	"concord/identity"
+	"concord/wire"
 )
 
 // MaxReceiptBytes bounds an encoded receipt.
@@ -16,7 +13,7 @@ const MaxReceiptBytes = 4 << 10
 
 // Receipt is the analyst's signed word that a bundle is stored durably.
 type Receipt struct {
-	Format int  `json:"format"`
+	Format int       `json:"format"`
 	Study  wire.Hash `json:"study"`
 	Epoch  wire.Hash `json:"epoch"`
 	Sender wire.Hash `json:"sender"`
@@ -32,7 +29,9 @@ type Receipt struct {
 }
 
 // Sign signs the receipt as the analyst.
-func (r *Receipt) Sign(id *identity.Identity) { r.Signature = id.Sign(wire.SignReceipt, r.signedPart()) }
+func (r *Receipt) Sign(id *identity.Identity) {
+	r.Signature = id.Sign(wire.SignReceipt, r.signedPart())
+}
 
 // Encode returns the canonical encoding.
 func (r *Receipt) Encode() []byte {

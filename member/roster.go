@@ -1,13 +1,6 @@
 package member
 
 import (
-	"concord/contract"
-	"concord/identity"
-	"concord/wire"
-)
-
-
-import (
 	"bytes"
 	"crypto/sha256"
 	_ "embed"
@@ -18,6 +11,10 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/scrypt"
+
+	"concord/contract"
+	"concord/identity"
+	"concord/wire"
 )
 
 // Roster is the closed list of who takes part: the analyst and the parties,

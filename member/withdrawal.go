@@ -1,15 +1,12 @@
 package member
 
 import (
+	"fmt"
+	"time"
+
 	"concord/contract"
 	"concord/identity"
 	"concord/wire"
-)
-
-
-import (
-	"fmt"
-	"time"
 )
 
 // MaxWithdrawalBytes bounds an encoded withdrawal receipt.
@@ -18,7 +15,7 @@ const MaxWithdrawalBytes = 1 << 20
 // Withdrawal is the analyst's signed word on a party that has left: what was deleted,
 // and what is known to remain.
 type Withdrawal struct {
-	Format int  `json:"format"`
+	Format int       `json:"format"`
 	Study  wire.Hash `json:"study"`
 	// Epoch is the one that the amendment led to.
 	Epoch wire.Hash `json:"epoch"`
@@ -45,10 +42,10 @@ type Deleted struct {
 	Kind  string `json:"kind"`
 	Round int    `json:"round"`
 	// Sender sent it; Recipient is whom a result was for.
-	Sender    wire.Hash  `json:"sender"`
-	Recipient wire.Hash  `json:"recipient,omitzero"`
-	Manifest  wire.Hash  `json:"manifest"`
-	Bytes     int64 `json:"bytes"`
+	Sender    wire.Hash `json:"sender"`
+	Recipient wire.Hash `json:"recipient,omitzero"`
+	Manifest  wire.Hash `json:"manifest"`
+	Bytes     int64     `json:"bytes"`
 }
 
 // ReleasedModel is a model that was released to parties.
@@ -59,7 +56,9 @@ type ReleasedModel struct {
 }
 
 // Sign signs the receipt as the analyst.
-func (w *Withdrawal) Sign(id *identity.Identity) { w.Signature = id.Sign(wire.SignWithdrawal, w.signedPart()) }
+func (w *Withdrawal) Sign(id *identity.Identity) {
+	w.Signature = id.Sign(wire.SignWithdrawal, w.signedPart())
+}
 
 // Encode returns the canonical encoding.
 func (w *Withdrawal) Encode() []byte {

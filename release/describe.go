@@ -1,17 +1,13 @@
 package release
 
 import (
-	"concord/contract"
-	"concord/wire"
-)
-
-
-import (
 	"fmt"
 	"math"
 	"strings"
 
 	anchorspec "concord/anchor/spec"
+	"concord/contract"
+	"concord/wire"
 )
 
 // Describe says in a few lines of plain words what a contract means for those

@@ -1,16 +1,12 @@
 package release
 
 import (
-	"concord/contract"
-	"concord/wire"
-)
-
-
-import (
 	"fmt"
 	"strings"
 
 	anchorspec "concord/anchor/spec"
+	"concord/contract"
+	"concord/wire"
 )
 
 type liner func(what, format string, args ...any)

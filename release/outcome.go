@@ -1,11 +1,10 @@
 package release
 
 import (
+	"fmt"
+
 	"concord/wire"
 )
-
-
-import "fmt"
 
 // MaxOutcomeBytes bounds an encoded outcome.
 const MaxOutcomeBytes = 1 << 20

@@ -1,11 +1,10 @@
 package release
 
 import (
+	"fmt"
+
 	"concord/wire"
 )
-
-
-import "fmt"
 
 // MaxRoundBytes bounds an encoded record of a round.
 const MaxRoundBytes = 1 << 20
@@ -14,7 +13,7 @@ const MaxRoundBytes = 1 << 20
 // the order in which they were aligned, the epoch from which chance is drawn, and hashes of
 // what came of it. It is the member round.json of results after the first round.
 type Round struct {
-	Format int  `json:"format"`
+	Format int       `json:"format"`
 	Study  wire.Hash `json:"study"`
 	// Round counts the models of a study, from 0.
 	Round int `json:"round"`
