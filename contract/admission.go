@@ -25,23 +25,23 @@ func (c *Contract) validateAdmission() error {
 		return nil
 	}
 	if len(a.Members) == 0 && a.Count == 0 && !a.Retrain {
-		return fmt.Errorf("contract: admission says nothing but the default; leave it out")
+		return refuse("admission", "admission says nothing but the default; leave it out")
 	}
 	if len(a.Members) > 0 && a.Count != 0 {
-		return fmt.Errorf("contract: admission.members is a list of names or a number, not both")
+		return refuse("admission.members", "admission.members is a list of names or a number, not both")
 	}
 	if err := between("admission.members", a.Count, 0, c.Parties); err != nil {
 		return err
 	}
 	if len(a.Members) > c.Parties {
-		return fmt.Errorf("contract: admission.members names %d members of %d parties", len(a.Members), c.Parties)
+		return refuse("admission.members", "admission.members names %d members of %d parties", len(a.Members), c.Parties)
 	}
 	for i, name := range a.Members {
 		if err := checkText(fmt.Sprintf("admission.members[%d]", i+1), name); err != nil {
 			return err
 		}
 		if slices.ContainsFunc(a.Members[:i], func(o string) bool { return strings.EqualFold(o, name) }) {
-			return fmt.Errorf("contract: admission.members names %q twice", name)
+			return refuse("admission.members", "admission.members names %q twice", name)
 		}
 	}
 	return nil

@@ -73,7 +73,7 @@ func (c *Contract) auditorFromYAML(read func(name string) ([]byte, error)) func(
 
 func (c *Contract) validateAuditors() error {
 	if len(c.Auditors) > MaxAuditors {
-		return fmt.Errorf("contract: there are %d auditors, must be at most %d", len(c.Auditors), MaxAuditors)
+		return refuse("auditors", "there are %d auditors, must be at most %d", len(c.Auditors), MaxAuditors)
 	}
 	for i, a := range c.Auditors {
 		at := fmt.Sprintf("auditors[%d]", i+1)
@@ -81,14 +81,14 @@ func (c *Contract) validateAuditors() error {
 			return err
 		}
 		if a.Fingerprint.IsZero() {
-			return fmt.Errorf("contract: %s.fingerprint is not set", at)
+			return refuse(at+".fingerprint", "%s.fingerprint is not set", at)
 		}
 		if _, err := a.AgeRecipient(); err != nil {
-			return fmt.Errorf("contract: %s.recipient: it must be a post-quantum age recipient (age1pq…)", at)
+			return refuse(at+".recipient", "%s.recipient: it must be a post-quantum age recipient (age1pq…)", at)
 		}
 		for _, b := range c.Auditors[:i] {
 			if a.Name == b.Name || a.Fingerprint == b.Fingerprint || a.Recipient == b.Recipient {
-				return fmt.Errorf("contract: %s is %q again, or has its keys", at, b.Name)
+				return refuse(at, "%s is %q again, or has its keys", at, b.Name)
 			}
 		}
 	}

@@ -271,22 +271,22 @@ func (c *Contract) validateFeatures() error {
 			return err
 		}
 		if k, ok := seen[f.Name]; ok {
-			return fmt.Errorf("contract: features %d and %d are both named %q", k+1, j+1, f.Name)
+			return refuse(fmt.Sprintf("features[%d].name", j+1), "features %d and %d are both named %q", k+1, j+1, f.Name)
 		}
 		seen[f.Name] = j
 		if err := f.validate(); err != nil {
-			return fmt.Errorf("contract: feature %q: %w", f.Name, err)
+			return inFeature(j, f.Name, err)
 		}
 		if f.Ranged() && f.Range == nil {
 			if c.Standardise == "range" {
-				return fmt.Errorf("contract: feature %q has no range, which standardise: range needs; write range: [smallest, largest]", f.Name)
+				return refuse(fmt.Sprintf("features[%d].range", j+1), "feature %q has no range, which standardise: range needs; write range: [smallest, largest]", f.Name)
 			}
 			if c.Pooling != nil {
-				return fmt.Errorf("contract: feature %q has no range, and figures are pooled: sums are hidden only between known bounds; write range: [smallest, largest]", f.Name)
+				return refuse(fmt.Sprintf("features[%d].range", j+1), "feature %q has no range, and figures are pooled: sums are hidden only between known bounds; write range: [smallest, largest]", f.Name)
 			}
 		}
 		if r := f.Range; r != nil && c.Pooling != nil && (max(math.Abs(r.Min), math.Abs(r.Max)) > maxPooled || r.Max-r.Min < 1/maxPooled) {
-			return fmt.Errorf("contract: feature %q: range is [%g, %g], beyond what figures are pooled of: give the column in other units", f.Name, r.Min, r.Max)
+			return refuse(fmt.Sprintf("features[%d].range", j+1), "feature %q: range is [%g, %g], beyond what figures are pooled of: give the column in other units", f.Name, r.Min, r.Max)
 		}
 		levels = levels || f.Indexed() > 0
 	}
@@ -297,11 +297,11 @@ func (c *Contract) validateFeatures() error {
 		return nil
 	}
 	if n := int64(len(c.Features)) * int64(c.M()); n > maxEncodings {
-		return fmt.Errorf("contract: features × columns, levels counted, is %d, must be at most %d", n, maxEncodings)
+		return refuse("features", "features × columns, levels counted, is %d, must be at most %d", n, maxEncodings)
 	}
 	for _, column := range c.Columns() {
 		if k, ok := seen[column.Name]; ok && k != column.Feature {
-			return fmt.Errorf("contract: the column %q is of feature %q and of feature %q; rename one", column.Name, c.Features[k].Name, c.Features[column.Feature].Name)
+			return refuse(fmt.Sprintf("features[%d].name", column.Feature+1), "the column %q is of feature %q and of feature %q; rename one", column.Name, c.Features[k].Name, c.Features[column.Feature].Name)
 		}
 		seen[column.Name] = column.Feature
 	}
@@ -315,7 +315,7 @@ func (f Feature) validate() error {
 		if f.Type == "text" || f.Type == "string" {
 			hint = "; free text has no place in a model: make categories of it, or leave it out"
 		}
-		return fmt.Errorf("type is %q, must be %s%s", f.Type, orList(featureTypes), hint)
+		return refuse("type", "type is %q, must be %s%s", f.Type, orList(featureTypes), hint)
 	}
 	for _, s := range []struct {
 		key   string
@@ -327,18 +327,18 @@ func (f Feature) validate() error {
 		{"from", f.From != "", []string{Date}}, {"layout", f.Layout != "", []string{Date}},
 	} {
 		if s.set && !slices.Contains(s.types, f.Type) {
-			return fmt.Errorf("%s belongs to type %s, this one is %s", s.key, orList(s.types), f.Type)
+			return refuse(s.key, "%s belongs to type %s, this one is %s", s.key, orList(s.types), f.Type)
 		}
 	}
 	if f.Unit != "" {
 		if err := checkText("unit", f.Unit); err != nil {
-			return bare(err)
+			return err
 		}
 	}
 	if f.Range != nil {
 		lo, hi := f.Range.Min, f.Range.Max
 		if !wire.Finite(lo) || !wire.Finite(hi) || lo >= hi || !wire.Finite(hi-lo) {
-			return fmt.Errorf("range is [%g, %g], must be two finite numbers, the smaller first", lo, hi)
+			return refuse("range", "range is [%g, %g], must be two finite numbers, the smaller first", lo, hi)
 		}
 	}
 	if err := f.validateLevels(); err != nil {
@@ -346,13 +346,13 @@ func (f Feature) validate() error {
 	}
 	if f.Type == Date {
 		if err := oneOf("as", f.As, dateAs); err != nil {
-			return bare(err)
+			return err
 		}
 		if day, err := time.Parse(time.DateOnly, f.From); err != nil || day.Year() < 1 {
-			return fmt.Errorf("from is %q, must be a day such as 2020-01-31, from which the date is counted", f.From)
+			return refuse("from", "from is %q, must be a day such as 2020-01-31, from which the date is counted", f.From)
 		}
 		if _, err := dateLayout(f.Layout); err != nil {
-			return fmt.Errorf("layout is %q, %w", f.Layout, err)
+			return refuse("layout", "layout is %q, %v", f.Layout, err)
 		}
 	}
 	return f.validateMissing()
@@ -361,22 +361,22 @@ func (f Feature) validate() error {
 func (f Feature) validateLevels() error {
 	switch n := len(f.Levels); {
 	case f.Type == Boolean && f.Levels != nil && n != 2:
-		return fmt.Errorf("levels has %d words, a boolean has two, that of false first", n)
+		return refuse("levels", "levels has %d words, a boolean has two, that of false first", n)
 	case f.Type == Category || f.Type == Ordinal:
 		if err := between("the number of levels", n, 2, MaxLevels); err != nil {
-			return bare(err)
+			return err
 		}
 	}
 	seen := map[string]bool{}
 	for k, level := range f.Levels {
 		if err := checkText(fmt.Sprintf("levels[%d]", k+1), level); err != nil {
-			return bare(err)
+			return err
 		}
 		if seen[level] {
-			return fmt.Errorf("levels has %q twice", level)
+			return refuse("levels", "levels has %q twice", level)
 		}
 		if level == OwnLevel && f.Missing == MissingOwn {
-			return fmt.Errorf("levels has %q, which is what missing: own adds", level)
+			return refuse("levels", "levels has %q, which is what missing: own adds", level)
 		}
 		seen[level] = true
 	}
@@ -386,34 +386,31 @@ func (f Feature) validateLevels() error {
 func (f Feature) validateMissing() error {
 	rules := missingRules[f.Type]
 	if f.Missing != MissingRefuse && !slices.Contains(rules, f.Missing) {
-		return fmt.Errorf("missing is %q, must be %s for type %s", f.Missing, orList(append([]string{"refuse"}, rules...)), f.Type)
+		return refuse("missing", "missing is %q, must be %s for type %s", f.Missing, orList(append([]string{"refuse"}, rules...)), f.Type)
 	}
 	if f.Missing != MissingConstant {
 		if f.Fill != nil {
-			return fmt.Errorf("fill belongs to missing: constant")
+			return refuse("fill", "fill belongs to missing: constant")
 		}
 		return nil
 	}
 	if f.Fill == nil {
-		return fmt.Errorf("missing is constant and fill is not given: what takes the place of a missing value")
+		return refuse("missing", "missing is constant and fill is not given: what takes the place of a missing value")
 	}
 	lo, hi, _ := f.Bounds()
 	v := *f.Fill
 	if f.Ranged() {
 		if !wire.Finite(v) || v < lo || v > hi {
-			return fmt.Errorf("fill is %g, must be a finite number inside the range", v)
+			return refuse("fill", "fill is %g, must be a finite number inside the range", v)
 		}
 	} else if v != math.Trunc(v) || v < lo || v > hi {
-		return fmt.Errorf("fill is %g, must be one of the levels: %s", v, wire.List(f.Spellings(), 8))
+		return refuse("fill", "fill is %g, must be one of the levels: %s", v, wire.List(f.Spellings(), 8))
 	}
 	return nil
 }
 
 // usesPooled says whether the rule for missing values needs pooled figures.
 func (f Feature) usesPooled() bool { return f.Missing == MissingMean || f.Missing == MissingCommon }
-
-// bare takes the package's name from an error that gets it again.
-func bare(err error) error { return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "contract: ")) }
 
 // orList is "a, b or c".
 func orList(words []string) string {
@@ -425,4 +422,9 @@ func orList(words []string) string {
 
 // CheckColumn says what is wrong with a text as the name of a column, or as a level:
 // nil if nothing is.
-func CheckColumn(name string) error { return checkText("the name", name) }
+func CheckColumn(name string) error {
+	if err := wire.CheckText("the name", name); err != nil {
+		return fmt.Errorf("contract: %w", err)
+	}
+	return nil
+}

@@ -137,27 +137,27 @@ func (m Model) validate(key string) error {
 	} {
 		switch {
 		case !slices.Contains(has, s.name) && s.value != 0:
-			return fmt.Errorf("contract: %s.%s does not belong to %s, which has %s", key, s.name, m.Kind, strings.Join(has, ", "))
+			return refuse(key+"."+s.name, "%s.%s does not belong to %s, which has %s", key, s.name, m.Kind, strings.Join(has, ", "))
 		case slices.Contains(has, s.name) && (!wire.Finite(s.value) || s.value <= 0 || s.value > s.most):
 			most := "finite"
 			if wire.Finite(s.most) {
 				most = fmt.Sprintf("at most %g", s.most)
 			}
-			return fmt.Errorf("contract: %s.%s is %g, must be positive and %s", key, s.name, s.value, most)
+			return refuse(key+"."+s.name, "%s.%s is %g, must be positive and %s", key, s.name, s.value, most)
 		}
 	}
 	switch {
 	case m.MaxDepth != 0 && !slices.Contains(has, "max_depth"), m.Seed != 0 && !slices.Contains(has, "seed"), m.Hidden != nil && !slices.Contains(has, "hidden"):
-		return fmt.Errorf("contract: %[1]s.max_depth, %[1]s.seed or %[1]s.hidden does not belong to %[2]s, which has %[3]s", key, m.Kind, strings.Join(has, ", "))
+		return refuse(key, "%[1]s.max_depth, %[1]s.seed or %[1]s.hidden does not belong to %[2]s, which has %[3]s", key, m.Kind, strings.Join(has, ", "))
 	case m.MaxDepth < 0 || m.MaxDepth > 1000:
-		return fmt.Errorf("contract: %s.max_depth is %d, must be from 1 to 1000, or 0 for no bound", key, m.MaxDepth)
+		return refuse(key+".max_depth", "%s.max_depth is %d, must be from 1 to 1000, or 0 for no bound", key, m.MaxDepth)
 	case m.Seed < 0:
-		return fmt.Errorf("contract: %s.seed is %d, must not be negative", key, m.Seed)
+		return refuse(key+".seed", "%s.seed is %d, must not be negative", key, m.Seed)
 	case slices.Contains(has, "hidden") && (len(m.Hidden) == 0 || len(m.Hidden) > 8 || slices.Min(m.Hidden) < 1 || slices.Max(m.Hidden) > 4096):
-		return fmt.Errorf("contract: %s.hidden is %v, must be 1 to 8 widths from 1 to 4096", key, m.Hidden)
+		return refuse(key+".hidden", "%s.hidden is %v, must be 1 to 8 widths from 1 to 4096", key, m.Hidden)
 	}
 	if _, err := learn.New(m.Spec()); err != nil {
-		return fmt.Errorf("contract: %s: %s", key, strings.TrimPrefix(err.Error(), "learn: "))
+		return refuse(key, "%s: %s", key, strings.TrimPrefix(err.Error(), "learn: "))
 	}
 	return nil
 }

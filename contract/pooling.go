@@ -133,27 +133,27 @@ func (c *Contract) validatePooling() error {
 	p := c.Pooling
 	if !c.pools() {
 		if p != nil {
-			return fmt.Errorf("contract: pooling is given and nothing is pooled: standardise is %s, no missing value is filled by mean or common, and the basis is %s", c.Standardise, c.Basis.Kind)
+			return refuse("pooling", "pooling is given and nothing is pooled: standardise is %s, no missing value is filled by mean or common, and the basis is %s", c.Standardise, c.Basis.Kind)
 		}
 		return nil
 	}
 	if p == nil {
-		return fmt.Errorf("contract: pooling is missing")
+		return refuse("pooling", "pooling is missing")
 	}
 	if p.Colluders < 1 || c.Parties-p.Colluders < 3 {
 		need := fmt.Sprintf("%d parties are needed at least with so many", p.Colluders+3)
 		if p.Colluders < 1 {
 			need = "it must be 1 at least, and there must be 4 parties"
 		}
-		return fmt.Errorf("contract: pooling.colluders is %d of %d parties; a pooled sum must be over at least three parties beyond those who may collude, of whom there is one at least, each party itself: %s", p.Colluders, c.Parties, need)
+		return refuse("pooling.colluders", "pooling.colluders is %d of %d parties; a pooled sum must be over at least three parties beyond those who may collude, of whom there is one at least, each party itself: %s", p.Colluders, c.Parties, need)
 	}
 	if sets := len(c.Holdings(nil)); c.Parties < sets*(p.Colluders+LeastBeyond) {
-		return fmt.Errorf("contract: figures are pooled and there are views of %d different sets of features, each of which %d sites at least must have (three beyond pooling.colluders), and parties is %d, below %d: sums over those who have a feature and those who have not would show the figures of few; take fewer views, or standardise: range or none, no missing: mean or common, and a public or normal anchor",
+		return refuse("views", "figures are pooled and there are views of %d different sets of features, each of which %d sites at least must have (three beyond pooling.colluders), and parties is %d, below %d: sums over those who have a feature and those who have not would show the figures of few; take fewer views, or standardise: range or none, no missing: mean or common, and a public or normal anchor",
 			sets, p.Colluders+LeastBeyond, c.Parties, sets*(p.Colluders+LeastBeyond))
 	}
 	if !c.Basis.Pooled() {
 		if p.Weights != "" || p.Sketch != 0 || p.Power != 0 {
-			return fmt.Errorf("contract: pooling.weights, sketch and power belong to basis.kind common, the basis is %s", c.Basis.Kind)
+			return refuse("pooling", "pooling.weights, sketch and power belong to basis.kind common, the basis is %s", c.Basis.Kind)
 		}
 		return nil
 	}
@@ -161,16 +161,16 @@ func (c *Contract) validatePooling() error {
 		return err
 	}
 	if p.Weights == "equal" && c.Anchor.Kind == anchorspec.Gaussian {
-		return fmt.Errorf("contract: pooling.weights is equal and the anchor is gaussian, whose covariance is that of all rows; take weights: rows")
+		return refuse("pooling.weights", "pooling.weights is equal and the anchor is gaussian, whose covariance is that of all rows; take weights: rows")
 	}
 	if p.Sketch == 0 {
 		if p.Power != 0 {
-			return fmt.Errorf("contract: pooling.power belongs to a sketch, and pooling.sketch is 0")
+			return refuse("pooling.power", "pooling.power belongs to a sketch, and pooling.sketch is 0")
 		}
 		return nil
 	}
 	if c.Anchor.Kind == anchorspec.Gaussian {
-		return fmt.Errorf("contract: pooling.sketch is %d and the anchor is gaussian, which needs the whole covariance; take sketch: 0", p.Sketch)
+		return refuse("pooling.sketch", "pooling.sketch is %d and the anchor is gaussian, which needs the whole covariance; take sketch: 0", p.Sketch)
 	}
 	if err := between("pooling.sketch (at least basis.dim, at most the number of columns)", p.Sketch, c.Basis.Dim, c.M()); err != nil {
 		return err
@@ -189,11 +189,11 @@ func (c *Contract) validateLift() error {
 	}
 	switch {
 	case c.Basis.Pooled():
-		return fmt.Errorf("contract: lift and basis.kind common do not go together: the common basis is of the columns, not of what they are lifted to")
+		return refuse("lift", "lift and basis.kind common do not go together: the common basis is of the columns, not of what they are lifted to")
 	case len(c.Views) > 0:
-		return fmt.Errorf("contract: lift and views do not go together")
+		return refuse("lift", "lift and views do not go together")
 	case c.Standardise == "none":
-		return fmt.Errorf("contract: standardise is none, and lift.gamma is in units of standardised columns; take range or pooled")
+		return refuse("standardise", "standardise is none, and lift.gamma is in units of standardised columns; take range or pooled")
 	}
 	return nil
 }
@@ -204,10 +204,10 @@ func (c *Contract) validateViews() error {
 		return nil
 	}
 	if len(c.Views) < 2 || len(c.Views) > c.Parties {
-		return fmt.Errorf("contract: there are %d views, must be from 2 to %d, one a party", len(c.Views), c.Parties)
+		return refuse("views", "there are %d views, must be from 2 to %d, one a party", len(c.Views), c.Parties)
 	}
 	if c.Basis.Pooled() {
-		return fmt.Errorf("contract: basis.kind is common and there are views: the directions in which all rows vary most go across columns of which no party has all, so that no party could project on them; take pca, or svd")
+		return refuse("basis.kind", "basis.kind is common and there are views: the directions in which all rows vary most go across columns of which no party has all, so that no party could project on them; take pca, or svd")
 	}
 	widest := 0
 	covered := make([]bool, len(c.Features))
@@ -216,33 +216,33 @@ func (c *Contract) validateViews() error {
 			return err
 		}
 		if k := slices.IndexFunc(c.Views, func(w View) bool { return w.Name == v.Name }); k < i {
-			return fmt.Errorf("contract: views %d and %d are both named %q", k+1, i+1, v.Name)
+			return refuse(fmt.Sprintf("views[%d].name", i+1), "views %d and %d are both named %q", k+1, i+1, v.Name)
 		}
 		free, last := 0, -1
 		for _, name := range v.Features {
 			j := slices.IndexFunc(c.Features, func(f Feature) bool { return f.Name == name })
 			if j < 0 {
-				return fmt.Errorf("contract: view %q: there is no feature %q", v.Name, name)
+				return refuse(fmt.Sprintf("views[%d].features", i+1), "view %q: there is no feature %q", v.Name, name)
 			}
 			if j <= last {
-				return fmt.Errorf("contract: view %q: the feature %q stands twice or not in the order of features", v.Name, name)
+				return refuse(fmt.Sprintf("views[%d].features", i+1), "view %q: the feature %q stands twice or not in the order of features", v.Name, name)
 			}
 			last, covered[j] = j, true
 			free += c.Features[j].free()
 		}
 		if v.Dim < 1 || v.Dim >= free {
-			return fmt.Errorf("contract: view %q: dim is %d, must be from 1 to %d: its columns vary in %d directions, and a basis as wide would leave nothing out", v.Name, v.Dim, free-1, free)
+			return refuse(fmt.Sprintf("views[%d].dim", i+1), "view %q: dim is %d, must be from 1 to %d: its columns vary in %d directions, and a basis as wide would leave nothing out", v.Name, v.Dim, free-1, free)
 		}
 		widest = max(widest, v.Dim)
 	}
 	if j := slices.Index(covered, false); j >= 0 {
-		return fmt.Errorf("contract: feature %q is in no view", c.Features[j].Name)
+		return refuse("views", "feature %q is in no view", c.Features[j].Name)
 	}
 	if !slices.Contains(widths, c.Alignment.Method) {
-		return fmt.Errorf("contract: alignment.method is %s, and there are views: with partly different columns it must be %s", c.Alignment.Method, orList(widths))
+		return refuse("alignment.method", "alignment.method is %s, and there are views: with partly different columns it must be %s", c.Alignment.Method, orList(widths))
 	}
 	if c.Basis.Dim != widest {
-		return fmt.Errorf("contract: basis.dim is %d, must be that of the widest view, %d", c.Basis.Dim, widest)
+		return refuse("basis.dim", "basis.dim is %d, must be that of the widest view, %d", c.Basis.Dim, widest)
 	}
 	return nil
 }
@@ -262,14 +262,14 @@ func (c *Contract) validateMissingValues() error {
 			return err
 		}
 		if seen[v] {
-			return fmt.Errorf("contract: missing_values has %q twice", v)
+			return refuse("missing_values", "missing_values has %q twice", v)
 		}
 		seen[v] = true
 	}
 	for _, f := range c.Features {
 		for _, level := range f.Spellings() {
 			if seen[level] {
-				return fmt.Errorf("contract: %q is among missing_values and a level of feature %q", level, f.Name)
+				return refuse("missing_values", "%q is among missing_values and a level of feature %q", level, f.Name)
 			}
 		}
 		if f.Type != Boolean || f.Levels != nil {
@@ -277,13 +277,13 @@ func (c *Contract) validateMissingValues() error {
 		}
 		for _, v := range c.MissingValues { // which files may spell in other ways, too
 			if x, err := strconv.ParseFloat(v, 64); slices.Contains(truthWords, v) || err == nil && (x == 0 || x == 1) {
-				return fmt.Errorf("contract: %q is among missing_values and a spelling of the boolean feature %q; give its two levels", v, f.Name)
+				return refuse("missing_values", "%q is among missing_values and a spelling of the boolean feature %q; give its two levels", v, f.Name)
 			}
 		}
 	}
 	for _, level := range c.Label.Levels {
 		if seen[level] {
-			return fmt.Errorf("contract: %q is among missing_values and a level of the label", level)
+			return refuse("missing_values", "%q is among missing_values and a level of the label", level)
 		}
 	}
 	return nil

@@ -70,13 +70,13 @@ func ParseYAMLWith(b []byte, read func(name string) ([]byte, error)) (*Contract,
 	}
 	c.MaxRows = unset
 	if err := c.fromYAML(root, read); err != nil {
-		return nil, err
+		return nil, root.placed(err)
 	}
 	if err := c.someRanges(); err != nil {
 		return nil, root.placed(err)
 	}
 	c.fillIn()
-	if err := c.Validate(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, root.placed(err)
 	}
 	return c, nil
@@ -158,13 +158,13 @@ func (c *Contract) fromYAML(root *yamlNode, read func(name string) ([]byte, erro
 	}
 	if fraction != unset {
 		if !(fraction > 0 && fraction < 1) {
-			return fmt.Errorf("contract: basis.fraction is %g, must be above 0 and below 1: the share of the %d directions that leaves as columns", fraction, c.free())
+			return refuse("basis.fraction", "basis.fraction is %g, must be above 0 and below 1: the share of the %d directions that leaves as columns", fraction, c.free())
 		}
 		if len(c.Views) > 0 {
-			return fmt.Errorf("contract: basis has a fraction and there are views; give each view a dim")
+			return refuse("basis.fraction", "basis has a fraction and there are views; give each view a dim")
 		}
 		if c.Basis.Dim != unset {
-			return fmt.Errorf("contract: basis has both dim and fraction; give one")
+			return refuse("basis.fraction", "basis has both dim and fraction; give one")
 		}
 		c.Basis.Dim = max(1, int(fraction*float64(c.free())))
 	}
@@ -338,7 +338,7 @@ func (c *Contract) someRanges() error {
 	missing := slices.IndexFunc(c.Features, func(f Feature) bool { return f.Range == nil && f.Ranged() })
 	given := slices.ContainsFunc(c.Features, func(f Feature) bool { return f.Range != nil })
 	if c.Standardise == "" && missing >= 0 && given {
-		return fmt.Errorf("contract: feature %q has no range and others have one; give it one, or say standardise: none", c.Features[missing].Name)
+		return refuse(fmt.Sprintf("features[%d]", missing+1), "feature %q has no range and others have one; give it one, or say standardise: none", c.Features[missing].Name)
 	}
 	return nil
 }

@@ -1,56 +1,49 @@
 package contract
 
 import (
+	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// What [Contract.Validate] says begins with a feature's name, with a key, or with both.
-var (
-	ofFeature = regexp.MustCompile(`^feature ("(?:[^"\\]|\\.)*"):? `)
-	ofKey     = regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)*`)
-)
-
-// placed adds to an error of the contract the line of what it is about, where the file
-// has that: a default has no line.
+// placed names the package in an error of the contract, and adds the line of what it is
+// about, where the file has that: a default has no line.
 func (n *yamlNode) placed(err error) error {
-	text := strings.TrimPrefix(err.Error(), "contract: ")
-	at, rest := n, text
-	if m := ofFeature.FindStringSubmatch(text); m != nil {
-		name, _ := strconv.Unquote(m[1])
-		list := n.child("features")
-		if list == nil {
-			return err
-		}
-		i := slices.IndexFunc(list.items, func(f *yamlNode) bool {
-			spelled := f.child("name")
-			return f.kind == yamlScalar && f.text == name || spelled != nil && spelled.text == name
-		})
-		if i < 0 {
-			return err
-		}
-		at, rest = list.items[i], text[len(m[0]):]
+	e, ok := errors.AsType[*FieldError](err)
+	if !ok {
+		return err // it has its place
 	}
-	for key := range strings.SplitSeq(ofKey.FindString(rest), ".") {
-		if next := at.child(key); next != nil {
-			at = next
-		} else {
+	at := n
+	for key := range strings.SplitSeq(e.Path, ".") {
+		next := at.child(key)
+		if next == nil {
 			break
 		}
+		at = next
 	}
 	if at == n {
-		return err
+		return fmt.Errorf("contract: %w", err)
 	}
-	return fmt.Errorf("contract: study.yaml: line %d: %s", at.line, text)
+	return fmt.Errorf("contract: study.yaml: line %d: %w", at.line, err)
 }
 
-// child is the value of a key, or nil.
+// child is the value of a key, or of an item of its list, counted from 1, as in features[3];
+// nil if there is none.
 func (n *yamlNode) child(key string) *yamlNode {
-	if i := slices.Index(n.keys, key); i >= 0 && i < len(n.items) {
-		return n.items[i]
+	key, index, listed := strings.Cut(key, "[")
+	i := slices.Index(n.keys, key)
+	if i < 0 || i >= len(n.items) {
+		return nil
 	}
-	return nil
+	value := n.items[i]
+	if listed {
+		k, err := strconv.Atoi(strings.TrimSuffix(index, "]"))
+		if err != nil || k < 1 || k > len(value.items) {
+			return value
+		}
+		return value.items[k-1]
+	}
+	return value
 }

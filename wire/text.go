@@ -3,30 +3,10 @@ package wire
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
-
-// OneOf wants got to be one of the allowed words; what names the value in the error.
-func OneOf(what, got string, allowed []string) error {
-	if slices.Contains(allowed, got) {
-		return nil
-	}
-	if got == "" {
-		return fmt.Errorf("%s is missing; it is one of: %s", what, strings.Join(allowed, ", "))
-	}
-	return fmt.Errorf("%s is %q, must be one of: %s", what, got, strings.Join(allowed, ", "))
-}
-
-// Between wants got to lie from lo to hi.
-func Between(what string, got, lo, hi int) error {
-	if got < lo || got > hi {
-		return fmt.Errorf("%s is %d, must be from %d to %d", what, got, lo, hi)
-	}
-	return nil
-}
 
 // maxText is how many characters a name may have.
 const maxText = 200

@@ -19,10 +19,15 @@ type Error struct {
 	Got string
 	// Want is what would be right: it follows "must be", or "it is" where it is missing.
 	Want string
+	// Text is the whole sentence where "is …, must be …" does not say it, or "".
+	Text string
 }
 
 // Error is one line without a full stop.
 func (e *Error) Error() string {
+	if e.Text != "" {
+		return e.Text
+	}
 	if e.Got == "" {
 		return fmt.Sprintf("%s is missing; it is %s", e.Path, e.Want)
 	}
@@ -36,7 +41,7 @@ func In(parent string, err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	return &Error{parent + "." + e.Path, e.Got, e.Want}
+	return &Error{Path: parent + "." + e.Path, Got: e.Got, Want: e.Want, Text: e.Text}
 }
 
 // OneOf wants one of the allowed words.
@@ -47,7 +52,7 @@ func OneOf(path, got string, allowed []string) error {
 	if got != "" {
 		got = fmt.Sprintf("%q", got)
 	}
-	return &Error{path, got, "one of: " + strings.Join(allowed, ", ")}
+	return &Error{Path: path, Got: got, Want: "one of: " + strings.Join(allowed, ", ")}
 }
 
 // Between wants a whole number from lo to hi.
@@ -55,7 +60,7 @@ func Between(path string, got, lo, hi int) error {
 	if got >= lo && got <= hi {
 		return nil
 	}
-	return &Error{path, fmt.Sprint(got), fmt.Sprintf("from %d to %d", lo, hi)}
+	return &Error{Path: path, Got: fmt.Sprint(got), Want: fmt.Sprintf("from %d to %d", lo, hi)}
 }
 
 // Above wants a finite number above 0 and at most hi.
@@ -63,7 +68,7 @@ func Above(path string, got, hi float64) error {
 	if got > 0 && got <= hi && !math.IsInf(got, 0) {
 		return nil
 	}
-	return &Error{path, fmt.Sprintf("%g", got), fmt.Sprintf("above 0 and at most %g", hi)}
+	return &Error{Path: path, Got: fmt.Sprintf("%g", got), Want: fmt.Sprintf("above 0 and at most %g", hi)}
 }
 
 // Only wants a field left out unless the kind is the one that has it.
@@ -71,5 +76,10 @@ func Only(path string, got any, set bool, kind, has string) error {
 	if !set || kind == has {
 		return nil
 	}
-	return &Error{path, fmt.Sprint(got), fmt.Sprintf("left out of kind %s: it belongs to %s", kind, has)}
+	return &Error{Path: path, Got: fmt.Sprint(got), Want: fmt.Sprintf("left out of kind %s: it belongs to %s", kind, has)}
+}
+
+// Refuse is an error whose sentence is its own.
+func Refuse(path, format string, args ...any) error {
+	return &Error{Path: path, Text: fmt.Sprintf(format, args...)}
 }
