@@ -11,20 +11,24 @@ import (
 // lines above its own: the order is that of the data's way, from matrices to
 // programs. It is policy: a build that breaks it is mended, not the policy.
 var order = [][]string{
-	{"wire", "secret", "internal/build", "internal/repeatable", "internal/limit", "internal/sitepage"},
+	{"wire", "secret", "internal/field", "internal/build", "internal/repeatable", "internal/limit", "internal/sitepage"},
+	{"anchor/spec", "basis/spec"},
 	{"linalg"},
 	{"manifold"},
 	{"metric"},
 	{"npy"},
 	{"internal/lastline", "internal/idx", "internal/durable", "internal/ahead", "internal/powercut", "internal/proxytest", "internal/onnxruntimetest", "lab/plots", "lab/page"},
-	{"anchor", "basis", "lift"},
+	{"anchor", "basis"},
 	{"align"},
 	{"learn/internal/smo", "learn/internal/trees", "learn/internal/neural"},
 	{"learn"},
 	{"onnx/internal/onnxpb"},
 	{"onnx"},
 	{"privacy"},
-	{"study"},
+	{"identity"},
+	{"contract"},
+	{"member"},
+	{"release"},
 	{"audit"},
 	{"bundle", "masked"},
 	{"table"},
@@ -54,7 +58,7 @@ var borders = []struct {
 	program   string
 	mayNotUse []string
 }{
-	{"cmd/concordd", []string{"anchor", "basis", "lift", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/cli/concord"}},
+	{"cmd/concordd", []string{"anchor", "basis", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/cli/concord"}},
 	{"cmd/concord", []string{"analyst", "lab", "internal/store", "internal/server", "internal/cli/concordd"}},
 }
 
@@ -101,11 +105,25 @@ func TestImportOrder(t *testing.T) {
 	}
 }
 
+// TestSpecsAreData holds that what a contract is composed of links nothing but the standard
+// library and the error that says which field is wrong.
+func TestSpecsAreData(t *testing.T) {
+	for _, name := range []string{"anchor/spec", "basis/spec"} {
+		module := modulePath(t)
+		own := []string{module + "/" + name, module + "/internal/field"}
+		deps := goList(t, "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./"+name)
+		slices.Sort(deps)
+		if deps = slices.DeleteFunc(deps, func(d string) bool { return d == "" }); !slices.Equal(deps, own) {
+			t.Errorf("%s links %v, want %v alone", name, deps, own)
+		}
+	}
+}
+
 func TestTrustBorders(t *testing.T) {
 	module := modulePath(t)
 	for _, b := range borders {
 		deps := goList(t, "-deps", "./"+b.program)
-		if !slices.Contains(deps, module+"/study") {
+		if !slices.Contains(deps, module+"/contract") {
 			t.Fatalf("go list -deps %s gives no package of ours: the check sees nothing", b.program)
 		}
 		for _, name := range b.mayNotUse {

@@ -28,7 +28,7 @@ func Example_study() {
 	check(err)
 	encoded, err := c.Encode()
 	check(err)
-	agreed := wire.HashOf(encoded)
+	hash := wire.HashOf(encoded)
 	epoch := wire.HashOf([]byte("stands for contract and roster"))
 
 	// The parties agree on the anchor.
@@ -62,7 +62,7 @@ func Example_study() {
 	check(err)
 
 	// A party puts F and G in front of h and scores rows that nobody trained on.
-	model, err := party.Accept(c, agreed, agreed, stays[2].Basis, g.G[2], h)
+	model, err := party.Accept(c, hash, agreed, stays[2].Basis, g.G[2], h)
 	check(err)
 	later, err := table.Open("examples/clinics/new.csv", c, table.Options{})
 	check(err)

@@ -65,7 +65,7 @@ func newWorld(t *testing.T, sz worldSize, orthogonal bool) world {
 		t.Fatal(err)
 	}
 	src := source(11)
-	b, _, err := basis.New(basis.KindSVD, secret.NewMatrix(linalg.Normal(2*sz.m, sz.m, src)), sz.l, src)
+	b, _, err := basis.New(basis.Spec{Kind: "svd", Dim: sz.l}, secret.NewMatrix(linalg.Normal(2*sz.m, sz.m, src)), basis.Shared{}, src)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
+	"concord/anchor/spec"
 	"concord/secret"
 )
 
@@ -22,7 +23,7 @@ func ExampleGenerate() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		a, err := anchor.Generate(anchor.Spec{Kind: anchor.KindOrthonormal}, seed, 4)
+		a, err := anchor.Generate(anchor.Spec{Kind: spec.Orthonormal}, seed, 4)
 		if err != nil {
 			log.Fatal(err)
 		}

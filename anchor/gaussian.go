@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/anchor/spec"
 	"concord/linalg"
 	"concord/secret"
 )
@@ -67,7 +68,7 @@ func Gaussian(seed Seed, p Pairs, rows int) (secret.Matrix, Completed, error) {
 	if rows < m {
 		return secret.Matrix{}, about, fmt.Errorf("anchor: %d rows for %d features: the anchor needs rank %d, so give at least %d rows", rows, m, m, m)
 	}
-	if err := checkSize(rows, m); err != nil {
+	if err := spec.Fits(rows, m); err != nil {
 		return secret.Matrix{}, about, err
 	}
 	var chol mat.Cholesky

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/anchor/spec"
 	"concord/linalg"
 	"concord/secret"
 )
@@ -21,7 +22,7 @@ import (
 // None of them is sure to have the rank m that the theory needs: the caller compares
 // with linalg.Rank. Matrices that are passed are not changed. The errors name the
 // numbers: no rows, NaN or Inf by row and column, a size that is below 1 or above
-// what there is, more than MaxElements elements. A nil source panics.
+// what there is, more than [spec.MaxElements] elements. A nil source panics.
 
 // Mix returns A = R P (rows × m) for public rows P (p × m): R has independent normal
 // elements of variance 1/p, so that a column of A has the mean square of P's in
@@ -36,13 +37,13 @@ func Mix(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error) {
 	}
 	p, m, err := checkRows("public rows", public)
 	if err == nil {
-		err = checkSize(rows, m)
+		err = spec.Fits(rows, m)
 	}
 	if err != nil {
 		return secret.Matrix{}, err
 	}
-	if p > MaxElements/rows {
-		return secret.Matrix{}, fmt.Errorf("anchor: %d mixtures of %d rows exceed the limit of %d numbers: take fewer of either", rows, p, MaxElements)
+	if p > spec.MaxElements/rows {
+		return secret.Matrix{}, fmt.Errorf("anchor: %d mixtures of %d rows exceed the limit of %d numbers: take fewer of either", rows, p, spec.MaxElements)
 	}
 	r := linalg.Normal(rows, p, src)
 	r.Scale(1/math.Sqrt(float64(p)), r)
@@ -65,7 +66,7 @@ func Sample(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error)
 	}
 	p, m, err := checkRows("public rows", public)
 	if err == nil {
-		err = checkSize(rows, m)
+		err = spec.Fits(rows, m)
 	}
 	if err != nil {
 		return secret.Matrix{}, err
@@ -144,7 +145,7 @@ func SMOTEPieceOf(x secret.Matrix, rows, neighbours int, src rand.Source) (secre
 	}
 	n, m, err := checkRows("rows", x.Reveal())
 	if err == nil {
-		err = checkSize(rows, m)
+		err = spec.Fits(rows, m)
 	}
 	if err != nil {
 		return secret.Matrix{}, nil, err
@@ -219,7 +220,7 @@ func FromPieces(pieces []secret.Matrix, rows int, src rand.Source) (secret.Matri
 	if n == 0 {
 		return secret.Matrix{}, fmt.Errorf("anchor: no pieces")
 	}
-	if err := checkSize(rows, m); err != nil {
+	if err := spec.Fits(rows, m); err != nil {
 		return secret.Matrix{}, err
 	}
 	pool := mat.NewDense(n, m, nil)
@@ -252,14 +253,4 @@ func checkRows(what string, x *mat.Dense) (n, m int, err error) {
 	}
 	n, m = x.Dims()
 	return n, m, nil
-}
-
-func checkSize(rows, m int) error {
-	if rows < 1 {
-		return fmt.Errorf("anchor: %d rows, want at least 1", rows)
-	}
-	if rows > MaxElements/m {
-		return tooLarge(rows, m)
-	}
-	return nil
 }

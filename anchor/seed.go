@@ -3,7 +3,7 @@
 // analyst must not be able to generate.
 //
 // Start with [DeriveSeed], which turns what the parties sent each other into a
-// [Seed], then [Generate]. [Seed.ID] is the public name of the seed: every
+// [Seed], then [New], or [Generate] where the seed alone determines the anchor. [Seed.ID] is the public name of the seed: every
 // contribution carries it, and the analyst compares the names before aligning.
 //
 // Anchors made of rows are [Mix], of public rows, and [FromPieces], of what

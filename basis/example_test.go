@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
+	"concord/basis/spec"
 	"concord/secret"
 )
 
@@ -15,7 +16,7 @@ import (
 // whoever can repeat it has the basis.
 func ExampleNew() {
 	rows := secret.NewMatrix(mat.NewDense(4, 3, []float64{2, 0, 0, -2, 0, 0, 0, 1, 0, 0, -1, 0.1}))
-	f, report, err := basis.New(basis.KindPCA, rows, 2, rand.NewChaCha8([32]byte{1}))
+	f, report, err := basis.New(basis.Spec{Kind: spec.PCA, Dim: 2}, rows, basis.Shared{}, rand.NewChaCha8([32]byte{1}))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,13 +2,13 @@ package party
 
 import (
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
+	anchorspec "concord/anchor/spec"
+	"concord/basis"
 	"concord/contract"
-	"concord/lift"
 	"concord/secret"
 	"concord/wire"
 )
@@ -45,7 +45,7 @@ func (g Agreed) preparation(c *contract.Contract) (*contract.Preparation, error)
 
 // mapping is what becomes of this party's rows before its basis: their preparation, and the
 // lift, nil for none.
-func (g Agreed) mapping(c *contract.Contract) (*contract.Preparation, *lift.Map, error) {
+func (g Agreed) mapping(c *contract.Contract) (*contract.Preparation, *basis.Lift, error) {
 	p, err := g.preparation(c)
 	if err != nil {
 		return nil, nil, err
@@ -62,8 +62,8 @@ func (g Agreed) mapping(c *contract.Contract) (*contract.Preparation, *lift.Map,
 // any under nri and any made of rows, is made of the columns before, and lifted as they are.
 func (g Agreed) anchor(c *contract.Contract) (secret.Matrix, error) {
 	if c.Lift != nil {
-		if c.Protocol != "nri" && slices.Contains(anchor.Kinds(), c.Anchor.Kind) {
-			return anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, g.Seed, c.Lift.Dim)
+		if c.Protocol != "nri" && c.Anchor.Seeded() {
+			return anchor.Generate(c.Anchor, g.Seed, c.Lift.Dim)
 		}
 		up, err := g.lift(c)
 		if err != nil {
@@ -95,38 +95,15 @@ func (g Agreed) anchor(c *contract.Contract) (secret.Matrix, error) {
 
 // wholeAnchor generates A over all columns, the same at every party.
 func (g Agreed) wholeAnchor(c *contract.Contract) (secret.Matrix, error) {
-	switch {
-	case c.Anchor.Kind == "public":
-		if g.Public == nil {
-			return secret.Matrix{}, fmt.Errorf("party: the contract's anchor is made of a public file, and there are no rows of it")
+	shared := anchor.Shared{Seed: g.Seed, Public: g.Public, Pieces: g.Pieces}
+	if c.Anchor.Kind == anchorspec.Gaussian {
+		var err error
+		if shared.Pairs, err = g.pairs(c); err != nil {
+			return secret.Matrix{}, err
 		}
-		return anchor.FromPublic(g.Seed, g.Public, c.Anchor.Rows)
-	case c.Anchor.Pieces():
-		if len(g.Pieces) < 2 {
-			return secret.Matrix{}, fmt.Errorf("party: %d pieces of the anchor; 2 parties at least give one", len(g.Pieces))
-		}
-		for i, p := range g.Pieces {
-			if _, m := p.Dims(); m != c.M() {
-				return secret.Matrix{}, fmt.Errorf("party: piece %d of the anchor has %d columns, must have %d", i+1, m, c.M())
-			}
-		}
-		return anchor.FromSeedAndPieces(g.Seed, g.Pieces, c.Anchor.Rows)
-	case c.Anchor.Kind == "gaussian":
-		return g.gaussian(c)
+		defer shared.Pairs.Sums.Zero()
 	}
-	return anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, g.Seed, c.M())
-}
-
-// gaussian draws rows of the normal law with the pooled means and covariance of prepared
-// columns.
-func (g Agreed) gaussian(c *contract.Contract) (secret.Matrix, error) {
-	pairs, err := g.pairs(c)
-	if err != nil {
-		return secret.Matrix{}, err
-	}
-	defer pairs.Sums.Zero()
-	a, _, err := anchor.Gaussian(g.Seed, pairs, c.Anchor.Rows)
-	return a, err
+	return anchor.New(c.Anchor, shared, c.M())
 }
 
 // Completed says how the covariances of a gaussian anchor are completed where there are views
@@ -192,7 +169,7 @@ func (g Agreed) ID(c *contract.Contract) wire.Hash {
 		panic("party: " + err.Error()) // of numbers that Figures.Check has seen
 	}
 	id = anchor.PooledID(g.Seed, id, figures, g.Directions)
-	if c.Anchor.Kind == "gaussian" {
+	if c.Anchor.Kind == anchorspec.Gaussian {
 		id = anchor.PooledID(g.Seed, id, figures, g.Moments)
 	}
 	return id

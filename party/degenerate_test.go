@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	anchorspec "concord/anchor/spec"
+	basisspec "concord/basis/spec"
 	"concord/contract"
 	"concord/party"
 )
@@ -49,7 +51,7 @@ func TestDegenerateRows(t *testing.T) {
 				continue // which does not look at rows
 			}
 			t.Run(tc.name+"/"+kind, func(t *testing.T) {
-				c := &contract.Contract{Protocol: "dc", Standardise: "none", Basis: contract.Basis{Kind: kind, Dim: tc.l}, Anchor: contract.Anchor{Kind: "uniform", Rows: 50}, MaxRows: 1000}
+				c := &contract.Contract{Protocol: "dc", Standardise: "none", Basis: basisspec.Spec{Kind: kind, Dim: tc.l}, Anchor: anchorspec.Spec{Kind: "uniform", Rows: 50}, MaxRows: 1000}
 				c.Label = contract.Label{Name: "y", Type: "class", Levels: []string{"a", "b"}}
 				var b strings.Builder
 				for j := range tc.m {

@@ -9,8 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	anchorspec "concord/anchor/spec"
+	"concord/basis"
 	"concord/contract"
-	"concord/lift"
 	"concord/privacy"
 	"concord/secret"
 	"concord/table"
@@ -43,13 +44,13 @@ type Finding struct {
 // measured is what the attacks run on: all of it in the order of what leaves.
 type measured struct {
 	contract *contract.Contract
-	x        *mat.Dense // standardised rows (n × m)
-	high     *mat.Dense // what the basis sees of them: x, or lifted (n × D)
-	up       *lift.Map  // nil without a lift
-	people   []int      // whose they are, or nil
-	z        *mat.Dense // X̃ (n × l)
-	f        *mat.Dense // F (m × l)
-	a, image *mat.Dense // A (a × m) and Ã (a × l)
+	x        *mat.Dense  // standardised rows (n × m)
+	high     *mat.Dense  // what the basis sees of them: x, or lifted (n × D)
+	up       *basis.Lift // nil without a lift
+	people   []int       // whose they are, or nil
+	z        *mat.Dense  // X̃ (n × l)
+	f        *mat.Dense  // F (m × l)
+	a, image *mat.Dense  // A (a × m) and Ã (a × l)
 	src      rand.Source
 }
 
@@ -386,7 +387,7 @@ func (q measured) independent(r *Report, at []int, add adder) error {
 		return err
 	}
 	switch q.contract.Anchor.Kind {
-	case "uniform", "low-rank", "smote":
+	case anchorspec.Uniform, anchorspec.LowRank, anchorspec.SMOTE:
 	default: // rotations change nothing of the law of the others
 		return nil
 	}
@@ -412,7 +413,7 @@ func (q measured) independent(r *Report, at []int, add adder) error {
 // regenerate makes a basis again from the same rows, as the site could at any time, and
 // compares what would leave through it with z ([imakura2023], definition 1, asks that no key can be
 // made again).
-func (r *Report) regenerate(b contract.Basis, x secret.Matrix, z *mat.Dense, agreed Agreed, src rand.Source) error {
+func (r *Report) regenerate(b basis.Spec, x secret.Matrix, z *mat.Dense, agreed Agreed, src rand.Source) error {
 	again, _, err := newBasis(b, x, agreed, src)
 	if err != nil {
 		return err

@@ -262,23 +262,6 @@ func TestAcceptIsTheComposition(t *testing.T) {
 	}
 }
 
-// TestContractKindsExist: what a contract may name is what a party can make.
-func TestContractKindsExist(t *testing.T) {
-	for _, kind := range []string{"uniform", "orthonormal"} {
-		if !slices.Contains(anchor.Kinds(), kind) {
-			t.Errorf("a contract may name anchor %q, which is not there", kind)
-		}
-	}
-	for _, kind := range []string{"svd", "pca"} {
-		if !slices.Contains(basis.Kinds(), kind) {
-			t.Errorf("a contract may name basis %q, which is not there", kind)
-		}
-	}
-	if contract.MaxAnchorElements != anchor.MaxElements {
-		t.Errorf("a contract allows %d anchor elements, a party makes %d", contract.MaxAnchorElements, anchor.MaxElements)
-	}
-}
-
 // TestAcceptRefusesRows: no model that contains training rows is taken under dc.
 func TestAcceptRefusesRows(t *testing.T) {
 	c := newContract(t, "svd", "orthonormal")

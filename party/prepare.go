@@ -9,7 +9,6 @@ import (
 
 	"concord/basis"
 	"concord/contract"
-	"concord/lift"
 	"concord/privacy"
 	"concord/secret"
 	"concord/table"
@@ -88,7 +87,7 @@ func Prepare(c *contract.Contract, t *table.Table, floors Floors, agreed Agreed,
 	if err := report.columns(c, t); err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
-	if c.Basis.Kind == kindCommon {
+	if c.Basis.Pooled() {
 		report.shared(x.rows.Reveal(), agreed.Directions.Reveal())
 	}
 	err = measured{c, x.rows.Reveal(), high.Reveal(), up, x.people, z, f.Matrix().Reveal(), a.Reveal(), image, src}.attack(&report)
@@ -122,8 +121,8 @@ func Prepare(c *contract.Contract, t *table.Table, floors Floors, agreed Agreed,
 }
 
 // basisFor makes the basis, and drops the rows of which it leaves out less than the
-// floor of eps ([nosaka2024mm], section 2.3, down-sampling).
-func basisFor(c *contract.Contract, t *table.Table, prep *contract.Preparation, up *lift.Map, floors Floors, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, *table.Table, error) {
+// floor of eps (MM §2.3, down-sampling).
+func basisFor(c *contract.Contract, t *table.Table, prep *contract.Preparation, up *basis.Lift, floors Floors, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, *table.Table, error) {
 	rows := t.Prepared(prep)
 	defer rows.Erase()
 	x := lifted(up, rows)
@@ -151,36 +150,8 @@ func basisFor(c *contract.Contract, t *table.Table, prep *contract.Preparation, 
 	return f, about, t, nil
 }
 
-// kindCommon is F = V Eᵢ with directions V that the parties pooled.
-const kindCommon = "common"
-
-// newBasis makes the contract's kind of basis. All directions are mixed by a Haar
-// matrix, those of a scrambled basis by one that is not orthogonal ([imakura2023], section 6.1). The
-// directions of a common random basis follow from the parties' seed, those of a common one
-// from what they pooled; the mix follows from neither.
-func newBasis(b contract.Basis, x secret.Matrix, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, error) {
-	kind, mix, from := b.Kind, basis.MixHaar, src
-	switch kind {
-	case kindCommon:
-		if _, l := agreed.Directions.Dims(); l != b.Dim {
-			return nil, basis.Report{}, fmt.Errorf("%d common directions for a basis of dimension %d; the parties pool them before they prepare", l, b.Dim)
-		}
-		return basis.Shared(kind, agreed.Directions, x, src)
-	case "common-random":
-		kind, from = basis.KindRandom, agreed.Seed.CommonBasis()
-	case "scrambled":
-		kind, mix = basis.KindPCA, basis.MixNormal
-	case basis.KindPerturbed:
-	default:
-		return basis.New(kind, x, b.Dim, src)
-	}
-	v, about, err := basis.Directions(kind, x, b.Dim, b.Delta, from)
-	if err != nil {
-		return nil, about, err
-	}
-	defer v.Erase()
-	f, err := basis.Mixed(v, mix, src)
-	return f, about, err
+func newBasis(b basis.Spec, x secret.Matrix, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, error) {
+	return basis.New(b, x, basis.Shared{Seed: agreed.Seed, V: agreed.Directions}, src)
 }
 
 // Erase overwrites what was made, the report excepted.

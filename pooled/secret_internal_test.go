@@ -15,8 +15,8 @@ import (
 
 	"concord/anchor"
 	"concord/basis"
+	basisspec "concord/basis/spec"
 	"concord/contract"
-	"concord/lift"
 	"concord/secret"
 )
 
@@ -24,11 +24,11 @@ import (
 // it, is printed nowhere and encoded by no careless call.
 func TestNothingEncodes(t *testing.T) {
 	const telling = 31.4159
-	f, err := lift.New(2, 3, 1, rand.NewPCG(1, 2))
+	f, err := basis.NewLift(basisspec.Lift{Dim: 3, Gamma: 1}, 2, rand.NewPCG(1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, _, err := basis.New(basis.KindRandom, secret.NewMatrix(mat.NewDense(3, 2, []float64{1, 2, 3, 4, 5, 6.5})), 1, rand.NewPCG(1, 2))
+	made, _, err := basis.New(basis.Spec{Kind: "random", Dim: 1}, secret.NewMatrix(mat.NewDense(3, 2, []float64{1, 2, 3, 4, 5, 6.5})), basis.Shared{}, rand.NewPCG(1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,9 +78,9 @@ func (e *Refusal) Hint() string { return e.Advice }
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Join sends the party's statement with the invite's secret, or where a proxy may
-// read it a proof of the secret, and returns the contract, whose SHA-256 is the one
+// read it a proof of the secret, and returns the encoded contract, whose SHA-256 is the one
 // that the invite names. Asks is true while the party awaits the analyst's word.
-func (c *Client) Join(ctx context.Context, secret, statement []byte) (contract []byte, asks bool, err error) {
+func (c *Client) Join(ctx context.Context, secret, statement []byte) (encoded []byte, asks bool, err error) {
 	var answer api.JoinResponse
 	req := api.JoinRequest{Secret: secret, Statement: statement}
 	if c.signer != nil {

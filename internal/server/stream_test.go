@@ -17,8 +17,8 @@ import (
 
 	"concord/bundle"
 	"concord/identity"
-	"concord/member"
 	"concord/npy"
+	"concord/member"
 	"concord/release"
 )
 

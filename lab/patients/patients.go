@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
+	basisspec "concord/basis/spec"
 	"concord/linalg"
 	"concord/privacy"
 	"concord/secret"
@@ -151,11 +152,11 @@ func Run(repeats int, seed uint64) (*Result, error) {
 				if err != nil {
 					return nil, err
 				}
-				v, _, err := basis.Directions(basis.KindPCA, secret.NewMatrix(x), shared, 0, rnd)
+				v, _, err := basis.Directions(basisspec.PCA, secret.NewMatrix(x), shared, 0, rnd)
 				if err != nil {
 					return nil, err
 				}
-				f, err := basis.Mixed(v, basis.MixNormal, rnd)
+				f, err := basis.Mixed(v, basisspec.Normal, rnd)
 				if err != nil {
 					return nil, err
 				}

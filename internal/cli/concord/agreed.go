@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
+	anchorspec "concord/anchor/spec"
 	"concord/bundle"
 	"concord/contract"
 	"concord/identity"
-	"concord/internal/npy"
 	"concord/npy"
 	"concord/party"
 	"concord/pooled"
@@ -47,7 +47,7 @@ func (v *visit) agreed() (party.Agreed, error) {
 	switch a := v.contract.Anchor; {
 	case a.Kind == "public":
 		if !v.site.Has(v.site.PublicName()) {
-			return g, wire.WithHint(errors.New("the public file that the anchor is made of is not here"), "run concord public FILE.csv with the file that has SHA-256 "+a.SHA256.String())
+			return g, wire.WithHint(errors.New("the public file that the anchor is made of is not here"), "run concord public FILE.csv with the file that has SHA-256 "+a.SHA256)
 		}
 		g.Public, err = v.publicRows(v.site.Path(v.site.PublicName()), g.Figures)
 	case a.Pieces():
@@ -134,10 +134,11 @@ func (v *visit) readPublic(path string) (*table.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if got := wire.HashOf(b); got != *v.contract.Anchor.SHA256 {
-		return nil, fmt.Errorf("%s has the SHA-256 %s, the contract's public file has %s", path, got.Short(), v.contract.Anchor.SHA256.Short())
+	want, _ := v.contract.PublicFile()
+	if got := wire.HashOf(b); got != want {
+		return nil, fmt.Errorf("%s has the SHA-256 %s, the contract's public file has %s", path, got.Short(), want.Short())
 	}
-	return table.ReadCSV(bytes.NewReader(b), path, v.whole, table.Options{Label: table.Ignored, AllowExtra: true, AllowOutOfRange: true, MaxRows: contract.MaxAnchorRows})
+	return table.ReadCSV(bytes.NewReader(b), path, v.whole, table.Options{Label: table.Ignored, AllowExtra: true, AllowOutOfRange: true, MaxRows: anchorspec.MaxRows})
 }
 
 // pieces are those of all parties, by their signing keys.

@@ -148,7 +148,7 @@ func (v *visit) witness() (*member.Witness, error) {
 	}
 	w, err := member.DecodeWitness(raw, v.analyst)
 	if err == nil && w.Heads.Own == nil {
-		err = errors.New("study: a witness without a head of its own")
+		err = errors.New("member: a witness without a head of its own")
 	}
 	return w, err
 }

@@ -12,10 +12,9 @@ import (
 	"concord/bundle"
 	"concord/identity"
 	"concord/internal/api"
-	"concord/internal/npy"
+	"concord/npy"
 	"concord/internal/post"
 	"concord/internal/site"
-	"concord/npy"
 	"concord/wire"
 )
 

@@ -14,6 +14,7 @@ import (
 
 	"concord/audit"
 	"concord/basis"
+	basisspec "concord/basis/spec"
 	"concord/bundle"
 	"concord/identity"
 	"concord/internal/durable"
@@ -150,13 +151,13 @@ func (p *program) askAgain(v *visit, before int) error {
 	p.printf("%s of this study was sealed here before; the server may have kept it, whatever it says\n", contributions(before))
 	p.printf("%s\n", wrapped("! whoever has both images of a row puts them beside each other by their anchors: the order of each is told by the other", 2, 100))
 	switch directions := min(m, (before+1)*l); v.contract.Basis.Kind {
-	case "random", basis.KindPerturbed:
+	case basisspec.Random, basisspec.Perturbed:
 		all := ""
 		if directions == m {
 			all = ": all that there is, so that whole rows may come back"
 		}
 		p.printf("%s\n", wrapped(fmt.Sprintf("! the new basis leaves out other directions than the old one: with any one party the analyst undoes up to %d of %d%s", directions, m, all), 2, 100))
-	case "common-random": // the same directions, whatever the rows
+	case basisspec.CommonRandom: // the same directions, whatever the rows
 		p.printf("! rows that changed, were added or left out show\n")
 	default:
 		p.printf("%s\n", wrapped("! from a changed file the new basis leaves out other directions than the old one; rows that changed, were added or left out show", 2, 100))

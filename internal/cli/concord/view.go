@@ -83,7 +83,7 @@ func (p *program) chooseView(v *visit, path string, opt table.Options, named str
 		}
 	}
 	if err := v.through(view); err != nil {
-		return cli.Usagef("%s", strings.TrimPrefix(err.Error(), "study: "))
+		return cli.Usagef("%s", strings.TrimPrefix(err.Error(), "contract: "))
 	}
 	p.printf("view %q, %s: %d of the contract's %d features\n", view, how, len(v.contract.Features), len(v.whole.Features))
 	var idle []string

@@ -93,7 +93,7 @@ func (p *program) createStudy(ctx context.Context, path string) error {
 	return nil
 }
 
-// studyFileError is an error of package study, which calls the file study.yaml, with the
+// studyFileError is an error of package contract, which calls the file study.yaml, with the
 // name that the file has.
 type studyFileError struct {
 	path string
@@ -104,13 +104,13 @@ type studyFileError struct {
 func (e *studyFileError) Error() string {
 	var out []string
 	for line := range strings.SplitSeq(e.err.Error(), "\n") {
-		line = strings.TrimPrefix(strings.TrimPrefix(line, "study: "), "study.yaml: ")
+		line = strings.TrimPrefix(strings.TrimPrefix(line, "contract: "), "study.yaml: ")
 		out = append(out, e.path+": "+strings.TrimPrefix(line, "study.yaml "))
 	}
 	return strings.Join(out, "\n")
 }
 
-// Unwrap returns the error of package study, which may have a hint.
+// Unwrap returns the error of package contract, which may have a hint.
 func (e *studyFileError) Unwrap() error { return e.err }
 
 // openStudy opens the folder and finds a study in it, as pick does.

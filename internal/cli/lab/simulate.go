@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
+	anchorspec "concord/anchor/spec"
+	basisspec "concord/basis/spec"
 	"concord/contract"
 	"concord/internal/cli"
 	"concord/lab"
@@ -61,8 +63,8 @@ Columns of numbers are features as they are, columns of text become categories
 (0 and 1, without the first level). Features are standardised by pooled figures and
 missing numbers take the pooled mean, unless --standardise says otherwise.
 
-anchors      uniform normal orthonormal public low-rank smote gaussian
-bases        svd pca pca-perturbed scrambled random common
+anchors      ` + strings.Join(anchorspec.Kinds(), " ") + `
+bases        ` + strings.Join(basisspec.Kinds(), " ") + `
 alignments   ls gep opp odc gopp rdp consensus; ls-sigma ls-random gep-weighted
              odc-random rdp-ls rdp-opp; with +unit behind it, columns of unit mean
              square, without which ls and gep are too small for penalised models
@@ -98,7 +100,7 @@ method against local.`,
 	flags.IntSliceVar(&f.rows, "rows", nil, "rows of each party: one number, or one for each, with commas")
 	flags.IntVar(&s.Test, "test", 0, "rows to test with")
 	flags.IntVar(&f.dim, "dim", 0, "columns l that leave (default: 80 % of the features)")
-	flags.StringVar(&f.anchor.Kind, "anchor", "orthonormal", "kind of the anchor")
+	flags.StringVar(&f.anchor.Kind, "anchor", anchorspec.Orthonormal, "kind of the anchor")
 	flags.IntVar(&f.anchor.Rows, "anchor-rows", 0, "rows of the anchor (default: the features, or 1000)")
 	flags.StringSliceVar(&f.public, "public", nil, "tables of public rows, for --anchor public; their columns must be those of DATA")
 	flags.StringVar(&f.basis, "basis", "", "kind of the bases (default: pca, under nri pca-perturbed)")
@@ -126,17 +128,6 @@ method against local.`,
 	flags.StringVar(&f.json, "json", "", "write the results to this file; - is standard output")
 	flags.BoolVar(&f.quiet, "quiet", false, "show no progress")
 	return cmd
-}
-
-// bases are the kinds by their names on the command line.
-var bases = map[string]lab.Basis{
-	"svd":           {Kind: "svd"},
-	"pca":           {Kind: "pca"},
-	"pca-perturbed": {Kind: "pca-perturbed", Mix: "none"},
-	"scrambled":     {Kind: "pca", Mix: "normal"},
-	"random":        {Kind: "random"},
-	"common-random": {Kind: "random", Common: "first"},
-	"common":        {Kind: "svd", Common: "pooled"},
 }
 
 func (f *simulateFlags) run(cmd *cobra.Command, path string, stdout, stderr io.Writer) error {
@@ -314,21 +305,21 @@ func (f *simulateFlags) resolve() error {
 		}
 	}
 	if f.basis == "" {
-		f.basis = "pca"
+		f.basis = basisspec.PCA
 		if f.protocol == "nri" {
-			f.basis = "pca-perturbed"
+			f.basis = basisspec.Perturbed
 		}
 	}
-	b, ok := bases[f.basis]
+	b, ok := lab.BasisOf(f.basis)
 	if !ok {
-		return fmt.Errorf("there is no basis %q, want one of: svd pca pca-perturbed scrambled random common", f.basis)
+		return fmt.Errorf("there is no basis %q, want one of: %s", f.basis, strings.Join(basisspec.Kinds(), " "))
 	}
 	b.Dim, b.Delta, f.anchor.Delta = f.dim, f.delta, f.delta
 	if !(f.delta > 0) || math.IsInf(f.delta, 0) {
 		return fmt.Errorf("--delta is %v, must be positive and finite", f.delta)
 	}
 	f.anchor.Data = f.public
-	if f.anchor.Kind == "public" && len(f.public) == 0 {
+	if f.anchor.Kind == anchorspec.Public && len(f.public) == 0 {
 		return fmt.Errorf("--anchor public needs --public FILE")
 	}
 	c := lab.Case{Protocol: f.protocol, Answers: f.answers, Anchor: f.anchor, Basis: b}
