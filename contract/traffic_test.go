@@ -8,7 +8,7 @@ import (
 	"concord/contract"
 )
 
-// TestTrafficExample is the worked example of ODC2 §II-C: 10.1 GB against 20 GB a
+// TestTrafficExample is the worked example of [nosaka2025], section II-C: 10.1 GB against 20 GB a
 // round of averaging.
 func TestTrafficExample(t *testing.T) {
 	b, err := contract.Traffic{Parties: 100, Rows: 1000, AnchorRows: 1000, Features: 784, Dim: 100, Parameters: 2.5e7}.Bytes()

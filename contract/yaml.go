@@ -28,8 +28,8 @@ const maxYAMLBytes = 16 << 20
 //	              up to 2,000 columns, beyond 2·dim + 10 with power 2
 //	lift, views   none; dim of a view 80 % of its columns
 //	anchor        kind orthonormal, under nri normal; rows m (orthonormal) or max(1000, 2m);
-//	              rank dim and delta 0.05 of low-rank (NRI §6.1), neighbours 5 of smote
-//	basis         kind pca, under nri pca-perturbed with delta 0.05 (MM §4.1); dim ⌊0.8 m⌋, at least 1 (MM §4), or
+//	              rank dim and delta 0.05 of low-rank ([imakura2023], section 6.1), neighbours 5 of smote
+//	basis         kind pca, under nri pca-perturbed with delta 0.05 ([nosaka2024mm], section 4.1); dim ⌊0.8 m⌋, at least 1 ([nosaka2024mm], section 4), or
 //	              ⌊fraction·m⌋ where fraction is given; a category of k levels counts as k − 1 for it
 //	noise         none
 //	alignment     method odc, ls with views; dim ⌈1.5·basis.dim⌉ of consensus; target identity

@@ -122,7 +122,7 @@ func TestRepeatsAreTheSameOnAnyWorkers(t *testing.T) {
 }
 
 // TestSquareBasesLoseNothing: with l = m every F_i G_i of ODC is one orthogonal map
-// (ODC2 Theorem IV.3), and a learner whose penalty does not see rotations gives
+// ([nosaka2025], Theorem IV.3), and a learner whose penalty does not see rotations gives
 // central's model.
 func TestSquareBasesLoseNothing(t *testing.T) {
 	d := twoClasses(400, 5)

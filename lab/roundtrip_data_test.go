@@ -44,7 +44,7 @@ var trials = []trial{
 	// l far below m, as the demonstration has it; the promise is 0.02 on a
 	// split, a mean of ten varies less.
 	{"breast_cancer_wdbc/wdbc.csv", "label", "0", []int{220, 120, 25}, 8, 0.01},
-	// l = m: every basis spans everything, F_iG_i is one orthogonal map (ODC2
+	// l = m: every basis spans everything, F_iG_i is one orthogonal map ([nosaka2025]
 	// Thm IV.3), and a penalty that is the same in every direction gives
 	// central's model, but for float32 weights in the graph.
 	// A contract refuses that, since it leaves nothing out; the functions do not.

@@ -210,7 +210,7 @@ func BasisOf(name string) (Basis, bool) {
 	case basisspec.Random:
 		b.Mix = string(basisspec.Haar) // of the same law, and how figures were drawn
 	case basisspec.Perturbed:
-		b.Mix = string(basisspec.None) // as published (MM §4.1)
+		b.Mix = string(basisspec.None) // as published ([nosaka2024mm], section 4.1)
 	}
 	return b, ok
 }

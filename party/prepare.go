@@ -121,7 +121,7 @@ func Prepare(c *contract.Contract, t *table.Table, floors Floors, agreed Agreed,
 }
 
 // basisFor makes the basis, and drops the rows of which it leaves out less than the
-// floor of eps (MM §2.3, down-sampling).
+// floor of eps ([nosaka2024mm], section 2.3, down-sampling).
 func basisFor(c *contract.Contract, t *table.Table, prep *contract.Preparation, up *basis.Lift, floors Floors, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, *table.Table, error) {
 	rows := t.Prepared(prep)
 	defer rows.Erase()

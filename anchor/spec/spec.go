@@ -13,7 +13,7 @@ import (
 
 // The kinds.
 const (
-	// Uniform has independent elements, uniform on [0, 1) (ODC1, ODC2, NRI).
+	// Uniform has independent elements, uniform on [0, 1) ([nosaka2024odc], [nosaka2025], [imakura2023]).
 	Uniform = "uniform"
 	// Normal has independent standard normal elements (GEP, MM).
 	Normal = "normal"
@@ -63,9 +63,9 @@ const (
 	MaxElements   = 1 << 28
 	MaxDelta      = 10
 	MaxNeighbours = 100
-	// leastUsual are the anchor rows of the published experiments (ODC2 Table II and §V).
+	// leastUsual are the anchor rows of the published experiments ([nosaka2025], Table II and section V).
 	leastUsual        = 1000
-	defaultDelta      = 0.05 // NRI §6.1
+	defaultDelta      = 0.05 // [imakura2023], section 6.1
 	defaultNeighbours = 5    // Chawla et al. 2002
 )
 

@@ -107,7 +107,7 @@ type Spec struct {
 const (
 	// MaxDelta is the most noise of any kind that has some.
 	MaxDelta = 10
-	// DefaultDelta is the noise of published experiments (MM §4.1).
+	// DefaultDelta is the noise of published experiments ([nosaka2024mm], section 4.1).
 	DefaultDelta = 0.05
 )
 

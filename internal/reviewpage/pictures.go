@@ -17,7 +17,7 @@ import (
 
 // Picture is one row where features are the pixels of a square: the row itself, what the
 // basis keeps of it, which is what colluders reconstruct, and the same around the mean of
-// all rows, which they can guess (ODC2 Fig. 2).
+// all rows, which they can guess ([nosaka2025], Fig. 2).
 type Picture struct {
 	Row, Kept, Around template.URL // PNG as data
 }

@@ -9,7 +9,7 @@ import (
 	"concord/npy"
 )
 
-// fingerprintBits is the length of the Morgan fingerprints of ODC1 and ODC2.
+// fingerprintBits is the length of the Morgan fingerprints of [nosaka2024odc] and [nosaka2025].
 const fingerprintBits = 2048
 
 // loadMolecules reads packed Morgan fingerprints X (n × 256 bytes) and labels

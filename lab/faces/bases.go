@@ -62,7 +62,7 @@ func (s *scene) bases(ctx context.Context) error {
 }
 
 // haar makes F = V E for every dimension that was asked for, V the leading right
-// singular vectors of rows, E Haar (ODC2 eq. 1).
+// singular vectors of rows, E Haar ([nosaka2025], eq. (1)).
 func (s *scene) haar(name string, rows *mat.Dense) ([]*mat.Dense, error) {
 	x := secret.NewMatrix(rows)
 	_, report, err := basis.Directions(basisspec.SVD, x, 1, 0, lab.Stream(s.Seed, "faces", "rank"))

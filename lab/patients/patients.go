@@ -121,7 +121,7 @@ var scalings = []struct {
 	apply func(*mat.Dense) (*mat.Dense, error)
 }{{"raw", same}, {"standardised", standardise}, {"whitened", whiten}}
 
-// Run measures the published tables, and repeats draws of a scrambled basis (NRI §6.1:
+// Run measures the published tables, and repeats draws of a scrambled basis ([imakura2023], section 6.1:
 // principal components times a matrix of normal numbers) for each scaling.
 func Run(repeats int, seed uint64) (*Result, error) {
 	if repeats < 1 || repeats > 1_000_000 {
