@@ -11,20 +11,25 @@ import (
 // lines above its own: the order is that of the data's way, from matrices to
 // programs. It is policy: a build that breaks it is mended, not the policy.
 var order = [][]string{
-	{"wire", "secret", "internal/build", "internal/repeatable", "internal/limit", "internal/sitepage"},
+	{"wire", "secret", "internal/field", "internal/build", "internal/repeatable", "internal/limit", "internal/sitepage"},
+	{"anchor/spec", "basis/spec"},
 	{"linalg"},
 	{"manifold"},
 	{"metric"},
-	{"internal/npy", "internal/lastline", "internal/idx", "internal/durable", "internal/ahead", "internal/powercut", "internal/proxytest", "internal/onnxruntimetest", "internal/chart"},
+	{"npy"},
+	{"internal/lastline", "internal/idx", "internal/durable", "internal/ahead", "internal/powercut", "internal/proxytest", "internal/onnxruntimetest", "internal/chart"},
 	{"lab/page"},
-	{"anchor", "basis", "lift"},
+	{"anchor", "basis"},
 	{"align"},
 	{"learn/internal/smo", "learn/internal/trees", "learn/internal/neural"},
 	{"learn"},
 	{"onnx/internal/onnxpb"},
 	{"onnx"},
 	{"privacy"},
-	{"study"},
+	{"identity"},
+	{"contract"},
+	{"member"},
+	{"release"},
 	{"audit"},
 	{"bundle", "masked"},
 	{"table"},
@@ -54,7 +59,7 @@ var borders = []struct {
 	program   string
 	mayNotUse []string
 }{
-	{"cmd/concordd", []string{"anchor", "basis", "lift", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/cli/concord"}},
+	{"cmd/concordd", []string{"anchor", "basis", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/cli/concord"}},
 	{"cmd/concord", []string{"analyst", "lab", "internal/store", "internal/server", "internal/cli/concordd"}},
 }
 
@@ -67,18 +72,26 @@ func goList(t *testing.T, args ...string) []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
+// modulePath is the path in go.mod: the one place where it stands, but for the import
+// declarations that scripts/rename-module.sh renames.
+func modulePath(t *testing.T) string {
+	t.Helper()
+	return goList(t, "-m")[0]
+}
+
 func TestImportOrder(t *testing.T) {
+	module := modulePath(t)
 	level := map[string]int{}
 	for i, line := range order {
 		for _, name := range line {
-			level["concord/"+name] = i + 1
+			level[module+"/"+name] = i + 1
 		}
 	}
 	for _, line := range goList(t, "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./...") {
 		words := strings.Fields(line)
 		pkg := words[0]
-		if pkg == "concord" {
-			continue // this test
+		if pkg == module {
+			continue // the documentation, and this test
 		}
 		at, ok := level[pkg]
 		if !ok {
@@ -86,21 +99,36 @@ func TestImportOrder(t *testing.T) {
 			continue
 		}
 		for _, imported := range words[1:] {
-			if strings.HasPrefix(imported, "concord/") && level[imported] >= at {
+			if strings.HasPrefix(imported, module+"/") && level[imported] >= at {
 				t.Errorf("%s imports %s, which does not stand above it", pkg, imported)
 			}
 		}
 	}
 }
 
+// TestSpecsAreData holds that what a contract is composed of links nothing but the standard
+// library and the error that says which field is wrong.
+func TestSpecsAreData(t *testing.T) {
+	for _, name := range []string{"anchor/spec", "basis/spec"} {
+		module := modulePath(t)
+		own := []string{module + "/" + name, module + "/internal/field"}
+		deps := goList(t, "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./"+name)
+		slices.Sort(deps)
+		if deps = slices.DeleteFunc(deps, func(d string) bool { return d == "" }); !slices.Equal(deps, own) {
+			t.Errorf("%s links %v, want %v alone", name, deps, own)
+		}
+	}
+}
+
 func TestTrustBorders(t *testing.T) {
+	module := modulePath(t)
 	for _, b := range borders {
 		deps := goList(t, "-deps", "./"+b.program)
-		if !slices.Contains(deps, "concord/study") {
+		if !slices.Contains(deps, module+"/contract") {
 			t.Fatalf("go list -deps %s gives no package of ours: the check sees nothing", b.program)
 		}
 		for _, name := range b.mayNotUse {
-			if slices.Contains(deps, "concord/"+name) {
+			if slices.Contains(deps, module+"/"+name) {
 				t.Errorf("%s can link %s", b.program, name)
 			}
 		}

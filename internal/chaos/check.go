@@ -12,9 +12,12 @@ import (
 	"strings"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/site"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // check looks at a party's folder: what was acknowledged is there, whole, and under
@@ -120,7 +123,7 @@ func (q *holder) keptDraft(s *site.Site) error {
 	if err != nil {
 		return err
 	}
-	if q.has("approve") && study.HashOf(b) != q.draft {
+	if q.has("approve") && wire.HashOf(b) != q.draft {
 		return errors.New("another contribution lies there than the one that was prepared last")
 	}
 	for _, name := range []string{"report.json", "source.json", "prepared.json"} {
@@ -191,7 +194,7 @@ func (q *holder) noteReceipts(s *site.Site) error {
 		if err != nil {
 			return err
 		}
-		r, err := study.DecodeReceipt(raw, analyst)
+		r, err := member.DecodeReceipt(raw, analyst)
 		if err != nil {
 			return fmt.Errorf("%s: the receipt for its %s: %w", q.name, kind, err)
 		}
@@ -308,7 +311,7 @@ func (p *play) promises(ctx context.Context, st *store.Store, dir string) error 
 		return err
 	}
 	for _, q := range p.parties {
-		if q.has("join") && !slices.ContainsFunc(members, func(m *study.Statement) bool { return m.Name == q.name }) {
+		if q.has("join") && !slices.ContainsFunc(members, func(m *identity.Statement) bool { return m.Name == q.name }) {
 			return fmt.Errorf("%s has joined, and the store does not know it", q.name)
 		}
 	}
@@ -327,7 +330,7 @@ func (p *play) promises(ctx context.Context, st *store.Store, dir string) error 
 		return err
 	}
 	for _, q := range p.parties {
-		if q.has("roster confirm") && !slices.ContainsFunc(confirmations, func(c *study.Confirmation) bool { return nameOf(members, c.Party) == q.name }) {
+		if q.has("roster confirm") && !slices.ContainsFunc(confirmations, func(c *member.Confirmation) bool { return nameOf(members, c.Party) == q.name }) {
 			return fmt.Errorf("%s has confirmed the roster, and the store does not know it", q.name)
 		}
 	}
@@ -336,8 +339,8 @@ func (p *play) promises(ctx context.Context, st *store.Store, dir string) error 
 
 // keptBundles compares the stored bundles with the receipts, their own hashes and how
 // many there may be.
-func (p *play) keptBundles(ctx context.Context, st *store.Store, dir string, hash, epoch study.Hash) error {
-	stored := map[study.Hash]bool{}
+func (p *play) keptBundles(ctx context.Context, st *store.Store, dir string, hash, epoch wire.Hash) error {
+	stored := map[wire.Hash]bool{}
 	for _, kind := range []string{"setup", "pool", "contribution", "result"} {
 		bundles, err := st.Sent(ctx, hash, epoch, kind)
 		if err != nil {
@@ -386,15 +389,15 @@ func whole(raw []byte, b store.Bundle) error {
 	if err != nil {
 		return err
 	}
-	if env.Manifest != b.Manifest || study.HashOf(line) != b.File {
+	if env.Manifest != b.Manifest || wire.HashOf(line) != b.File {
 		return errors.New("its file is another bundle's")
 	}
 	return env.CheckCiphertext(bytes.NewReader(raw[len(line):]))
 }
 
 // rosterOf is the closed roster that a store's members make.
-func rosterOf(dir string, s store.Study, members []*study.Statement) (*study.Contract, *study.Roster, *study.Identity, error) {
-	c, err := study.DecodeContract(s.Contract)
+func rosterOf(dir string, s store.Study, members []*identity.Statement) (*contract.Contract, *member.Roster, *identity.Identity, error) {
+	c, err := contract.Decode(s.Contract)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -402,19 +405,19 @@ func rosterOf(dir string, s store.Study, members []*study.Statement) (*study.Con
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	r, err := study.NewRoster(c, 1, append(slices.Clone(members), id.Statement))
+	r, err := member.NewRoster(c, 1, append(slices.Clone(members), id.Statement))
 	return c, r, id, err
 }
 
-func epochOf(dir string, s store.Study, members []*study.Statement) (study.Hash, error) {
+func epochOf(dir string, s store.Study, members []*identity.Statement) (wire.Hash, error) {
 	_, r, _, err := rosterOf(dir, s, members)
 	if err != nil {
-		return study.Hash{}, err
+		return wire.Hash{}, err
 	}
 	return r.Epoch(s.Hash), nil
 }
 
-func nameOf(members []*study.Statement, fingerprint study.Hash) string {
+func nameOf(members []*identity.Statement, fingerprint wire.Hash) string {
 	for _, m := range members {
 		if m.Fingerprint() == fingerprint {
 			return m.Name

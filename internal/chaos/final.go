@@ -16,14 +16,18 @@ import (
 	"concord/analyst"
 	"concord/anchor"
 	"concord/bundle"
-	"concord/internal/npy"
+	"concord/contract"
+	"concord/identity"
+	"concord/npy"
 	"concord/internal/site"
 	"concord/internal/store"
+	"concord/member"
 	"concord/onnx"
 	"concord/party"
+	"concord/release"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 // Result says how a finished play compares with one that nobody disturbed.
@@ -88,14 +92,14 @@ func (p *play) finish(ctx context.Context) (Result, error) {
 
 // expected is what the stored contributions give.
 type expected struct {
-	contract  *study.Contract
-	hash      study.Hash
-	epoch     study.Hash
-	analyst   *study.Statement
-	roster    *study.Roster
+	contract  *contract.Contract
+	hash      wire.Hash
+	epoch     wire.Hash
+	analyst   *identity.Statement
+	roster    *member.Roster
 	files     []string          // that the store must hold, and no others
 	results   map[string][]byte // of each party, as stored, by name
-	manifests map[string]study.Hash
+	manifests map[string]wire.Hash
 	g         map[string]*mat.Dense
 	model     *onnx.Graph
 	figures   []byte // that the parties have pooled, nil before one was looked at
@@ -114,10 +118,10 @@ func (p *play) recompute(ctx context.Context, st *store.Store, dir string) (*exp
 		return nil, fmt.Errorf("there are %d members (%v), must be %d", len(members), err, len(p.parties))
 	}
 	e := &expected{
-		hash: studies[0].Hash, results: map[string][]byte{}, manifests: map[string]study.Hash{},
+		hash: studies[0].Hash, results: map[string][]byte{}, manifests: map[string]wire.Hash{},
 		g: map[string]*mat.Dense{}, answers: map[string]analyst.Answers{},
 	}
-	var id *study.Identity
+	var id *identity.Identity
 	if e.contract, e.roster, id, err = rosterOf(dir, studies[0], members); err != nil {
 		return nil, err
 	}
@@ -138,7 +142,7 @@ func (p *play) recompute(ctx context.Context, st *store.Store, dir string) (*exp
 				return nil, err
 			}
 			if kind == bundle.KindContribution {
-				i := slices.IndexFunc(e.roster.Parties(), func(s *study.Statement) bool { return s.Fingerprint() == b.Sender })
+				i := slices.IndexFunc(e.roster.Parties(), func(s *identity.Statement) bool { return s.Fingerprint() == b.Sender })
 				e.manifests[e.roster.Parties()[i].Name] = b.Manifest
 				if parts[i], err = e.open(raw, e.roster.Parties()[i], id); err != nil {
 					return nil, err
@@ -167,7 +171,7 @@ func (p *play) recompute(ctx context.Context, st *store.Store, dir string) (*exp
 }
 
 // open reads a contribution.
-func (e *expected) open(raw []byte, from *study.Statement, id *study.Identity) (analyst.Contribution, error) {
+func (e *expected) open(raw []byte, from *identity.Statement, id *identity.Identity) (analyst.Contribution, error) {
 	out := analyst.Contribution{Party: from.Name}
 	r, err := bundle.Open(bytes.NewReader(raw), int64(len(raw)), bundle.Expect{
 		Study: e.hash, Epoch: e.epoch, Kind: bundle.KindContribution, Sender: from.Fingerprint(), SenderKey: from.SigningKey,
@@ -178,13 +182,13 @@ func (e *expected) open(raw []byte, from *study.Statement, id *study.Identity) (
 	}
 	out.Anchor = *r.Manifest.Anchor
 	rows, l := e.contract.MaxRows, e.contract.Basis.Dim
-	if out.X, err = r.Matrix(study.MemberX, npy.Limits{Rows: rows, Cols: l}); err != nil {
+	if out.X, err = r.Matrix(release.MemberX, npy.Limits{Rows: rows, Cols: l}); err != nil {
 		return out, err
 	}
-	if out.A, err = r.Matrix(study.MemberA, npy.Limits{Rows: e.contract.Anchor.Rows, Cols: l}); err != nil {
+	if out.A, err = r.Matrix(release.MemberA, npy.Limits{Rows: e.contract.Anchor.Rows, Cols: l}); err != nil {
 		return out, err
 	}
-	out.Labels, err = r.Ints(study.MemberY, npy.Limits{Rows: rows})
+	out.Labels, err = r.Ints(release.MemberY, npy.Limits{Rows: rows})
 	return out, err
 }
 
@@ -272,12 +276,12 @@ func (q *holder) finish(ctx context.Context, e *expected, dir string, sum *Resul
 // again computes a party's result and model anew, and compares the result bit for bit.
 func (q *holder) again(ctx context.Context, e *expected, s *site.Site, r *bundle.Reader) (same bool, model *onnx.Graph, err error) {
 	c := e.contract
-	metrics, err := r.Bytes(study.MemberMetrics, study.MaxOutcomeBytes)
+	metrics, err := r.Bytes(release.MemberMetrics, release.MaxOutcomeBytes)
 	if err != nil {
 		return false, nil, err
 	}
 	if c.Protocol == "nri" {
-		labels, err := r.Ints(study.MemberAnswers, npy.Limits{Rows: c.Anchor.Rows})
+		labels, err := r.Ints(release.MemberAnswers, npy.Limits{Rows: c.Anchor.Rows})
 		if err != nil {
 			return false, nil, err
 		}
@@ -288,11 +292,11 @@ func (q *holder) again(ctx context.Context, e *expected, s *site.Site, r *bundle
 		model, _, err = party.Learn(ctx, c, e.hash, party.Agreed{Seed: seed}, party.Answers{Labels: labels})
 		return slices.Equal(labels, e.answers[q.name].Labels) && bytes.Equal(metrics, e.outcome), model, err
 	}
-	g, err := r.Matrix(study.MemberG, npy.Limits{Rows: c.Basis.Dim, Cols: c.Basis.Dim})
+	g, err := r.Matrix(release.MemberG, npy.Limits{Rows: c.Basis.Dim, Cols: c.Basis.Dim})
 	if err != nil {
 		return false, nil, err
 	}
-	h, err := r.Bytes(study.MemberModel, onnx.MaxBytes)
+	h, err := r.Bytes(release.MemberModel, onnx.MaxBytes)
 	if err != nil {
 		return false, nil, err
 	}
@@ -382,10 +386,10 @@ func count(path, word string) (int, error) {
 }
 
 // identityIn loads the analyst's keys.
-func identityIn(dir string) (*study.Identity, error) {
+func identityIn(dir string) (*identity.Identity, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "identity.secret"))
 	if err != nil {
 		return nil, err
 	}
-	return study.DecodeIdentity(secret.NewBytes(b))
+	return identity.Decode(secret.NewBytes(b))
 }

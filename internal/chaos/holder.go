@@ -8,7 +8,7 @@ import (
 
 	"concord/bundle"
 	"concord/internal/site"
-	"concord/study"
+	"concord/wire"
 )
 
 // take lets a party take part, from its invite to its model.
@@ -95,7 +95,7 @@ func (q *holder) acknowledged(step string) {
 		}
 	case "prepare":
 		if b, err := f.readFile(siteDir + "/contribution/leaves/manifest.json"); err == nil {
-			q.draft = study.HashOf(b)
+			q.draft = wire.HashOf(b)
 		}
 	}
 }

@@ -9,14 +9,15 @@ import (
 	"strings"
 
 	"concord/audit"
+	"concord/identity"
 	"concord/internal/site"
 	"concord/internal/store"
-	"concord/study"
+	"concord/wire"
 )
 
 // checkLog follows the analyst's audit log, in which every head that a receipt carried
 // must still stand.
-func (p *play) checkLog(ctx context.Context, st *store.Store, dir string, hash study.Hash) error {
+func (p *play) checkLog(ctx context.Context, st *store.Store, dir string, hash wire.Hash) error {
 	id, err := identityIn(dir)
 	if err != nil {
 		return err
@@ -48,7 +49,7 @@ func (p *play) checkLog(ctx context.Context, st *store.Store, dir string, hash s
 
 // checkLog follows a party's audit log. A crash may have cut off an entry that was
 // being written; what was acknowledged is whole.
-func (q *holder) checkLog(s *site.Site, id *study.Identity, hash study.Hash) error {
+func (q *holder) checkLog(s *site.Site, id *identity.Identity, hash wire.Hash) error {
 	f, err := s.OpenAudit()
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: it has joined, and has no audit log", q.name)

@@ -19,7 +19,8 @@ import (
 
 	"concord/internal/cli"
 	"concord/internal/powercut"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // play is one study, played by processes: an analyst and three parties, each on a
@@ -40,12 +41,12 @@ type play struct {
 	typing   sync.RWMutex // held by commands of the analyst
 	mu       sync.Mutex
 	repeated int                      // commands that were interrupted and typed again
-	receipts map[study.Hash]bool      // manifests for which a party has had a receipt
+	receipts map[wire.Hash]bool       // manifests for which a party has had a receipt
 	steps    map[string]time.Duration // what each took at most
 	// analystDone counts the analyst's commands that were acknowledged.
 	analystDone map[string]int
-	heads       []study.Head // of the analyst's audit log, that receipts carried
-	refused     string       // what that log says of refusals
+	heads       []member.Head // of the analyst's audit log, that receipts carried
+	refused     string        // what that log says of refusals
 	invites     []string
 	server      *process      // that serves now
 	waiting     int           // parties that wait for between
@@ -94,7 +95,7 @@ type holder struct {
 	name  string
 	done  map[string]bool // steps that a command acknowledged; guarded by play.mu
 	seed  []byte          // the anchor's, as soon as it is agreed
-	draft study.Hash      // the manifest that was prepared last
+	draft wire.Hash       // the manifest that was prepared last
 	own   *mat.Dense      // its rows, once they were read
 }
 
@@ -103,7 +104,7 @@ const patience = 5 * time.Minute
 
 // newPlay makes the machines in dir.
 func newPlay(programs Programs, protocol, dir string, rnd *rand.Rand, tr trouble) (*play, error) {
-	p := &play{programs: programs, protocol: protocol, dir: dir, rnd: rnd, trouble: tr, receipts: map[study.Hash]bool{}, steps: map[string]time.Duration{}, analystDone: map[string]int{}, met: make(chan struct{})}
+	p := &play{programs: programs, protocol: protocol, dir: dir, rnd: rnd, trouble: tr, receipts: map[wire.Hash]bool{}, steps: map[string]time.Duration{}, analystDone: map[string]int{}, met: make(chan struct{})}
 	if err := writeInputs(filepath.Join(dir, "inputs"), p.yaml()); err != nil {
 		return nil, err
 	}

@@ -8,9 +8,10 @@ import (
 	"os"
 
 	"concord/bundle"
+	"concord/contract"
 	"concord/internal/site"
 	"concord/masked"
-	"concord/study"
+	"concord/wire"
 )
 
 // bundles is how many bundles of a kind a finished study has stored: of masked sums what is
@@ -37,7 +38,7 @@ func (q *holder) pool(ctx context.Context, phrase, data string) error {
 	if err != nil {
 		return err
 	}
-	return q.do(ctx, "pool approve", "pool", "approve", study.HashOf(manifest).String())
+	return q.do(ctx, "pool approve", "pool", "approve", wire.HashOf(manifest).String())
 }
 
 // keptPool compares what a party knows of the masked sums with what was acknowledged: its
@@ -65,7 +66,7 @@ func (q *holder) keptPool(s *site.Site) error {
 
 // figures are those that a party has pooled, nil where the study pools none: the same at
 // all parties, over all rows, answered once.
-func (q *holder) figures(e *expected, s *site.Site) (*study.Figures, error) {
+func (q *holder) figures(e *expected, s *site.Site) (*contract.Figures, error) {
 	if q.play.protocol != "pool" {
 		return nil, nil
 	}
@@ -77,7 +78,7 @@ func (q *holder) figures(e *expected, s *site.Site) (*study.Figures, error) {
 		return nil, errors.New("it has other pooled figures than the party before")
 	}
 	e.figures = b
-	f, err := study.DecodeFigures(b, e.contract)
+	f, err := contract.DecodeFigures(b, e.contract)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
@@ -40,7 +40,7 @@ func (q *holder) rows() (*mat.Dense, error) {
 	if q.own != nil {
 		return q.own, nil
 	}
-	c, err := study.ParseYAML([]byte(q.play.yaml()))
+	c, err := contract.ParseYAML([]byte(q.play.yaml()))
 	if err != nil {
 		return nil, err
 	}

@@ -14,10 +14,12 @@ import (
 	"sync"
 	"time"
 
+	"concord/identity"
 	"concord/internal/pinned"
 	"concord/internal/site"
+	"concord/member"
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 // target is a server under attack, and what the attackers have: a party's keys, those
@@ -26,10 +28,10 @@ type target struct {
 	ctx      context.Context
 	address  string
 	pid      int
-	study    study.Hash
-	own      *study.Identity // a party's
-	other    *study.Identity // another party's
-	stranger *study.Identity
+	study    wire.Hash
+	own      *identity.Identity // a party's
+	other    *identity.Identity // another party's
+	stranger *identity.Identity
 	member   *http.Client // with the party's key
 	foreign  *http.Client // with the stranger's
 	// sealed is a bundle that the party has sent, foreignBundle one of another party.
@@ -52,7 +54,7 @@ func (p *play) target(ctx context.Context) (*target, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
-	for i, id := range []**study.Identity{&t.own, &t.other} {
+	for i, id := range []**identity.Identity{&t.own, &t.other} {
 		dir := filepath.Join(tmp, fmt.Sprint(i))
 		if err := p.parties[i].folder().copyTo(dir); err != nil {
 			return nil, err
@@ -77,7 +79,7 @@ func (p *play) target(ctx context.Context) (*target, error) {
 			}
 		}
 	}
-	if t.stranger, err = study.NewIdentity(study.RoleParty, "Stranger", nil); err != nil {
+	if t.stranger, err = identity.New(identity.RoleParty, "Stranger", nil); err != nil {
 		return nil, err
 	}
 	if t.member, err = clientOf(t.own); err != nil {
@@ -87,8 +89,8 @@ func (p *play) target(ctx context.Context) (*target, error) {
 	return t, err
 }
 
-func clientOf(id *study.Identity) (*http.Client, error) {
-	config, err := pinned.Client(id.TLSKey(), func(study.Hash) error { return nil })
+func clientOf(id *identity.Identity) (*http.Client, error) {
+	config, err := pinned.Client(id.TLSKey(), func(wire.Hash) error { return nil })
 	if err != nil {
 		return nil, err
 	}
@@ -154,14 +156,14 @@ func hungUp(ctx context.Context, err error) error {
 }
 
 // connect opens a connection with a party's key, or with none.
-func (t *target) connect(id *study.Identity, change func(*tls.Config)) (*tls.Conn, error) {
+func (t *target) connect(id *identity.Identity, change func(*tls.Config)) (*tls.Conn, error) {
 	raw, err := (&net.Dialer{Timeout: 10 * time.Second}).DialContext(t.ctx, "tcp", t.address)
 	if err != nil {
 		return nil, err
 	}
 	config := &tls.Config{InsecureSkipVerify: true}
 	if id != nil {
-		if config, err = pinned.Client(id.TLSKey(), func(study.Hash) error { return nil }); err != nil {
+		if config, err = pinned.Client(id.TLSKey(), func(wire.Hash) error { return nil }); err != nil {
 			return nil, err
 		}
 	}
@@ -174,6 +176,6 @@ func (t *target) connect(id *study.Identity, change func(*tls.Config)) (*tls.Con
 
 // usedSecret is of an invite whose party has joined.
 func (t *target) usedSecret() (secret.Bytes, error) {
-	v, err := study.ParseInvite(t.invite)
+	v, err := member.ParseInvite(t.invite)
 	return v.Secret, err
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Images is a grid of grey images with captions above the columns and beside the rows,
-// such as originals, what parties send and what an attack restores (ODC2, figures 2
+// such as originals, what parties send and what an attack restores ([nosaka2025], figures 2
 // and 5).
 type Images struct {
 	Title         string

@@ -23,11 +23,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/client"
 	"concord/internal/server"
 	"concord/internal/store"
 	"concord/linalg"
-	"concord/study"
+	"concord/release"
+	"concord/wire"
 )
 
 // Options say how large a run is.
@@ -86,10 +89,10 @@ type run struct {
 	opt      Options
 	dir      string
 	store    *store.Store
-	analyst  *study.Identity
-	contract *study.Contract
-	hash     study.Hash
-	epoch    study.Hash
+	analyst  *identity.Identity
+	contract *contract.Contract
+	hash     wire.Hash
+	epoch    wire.Hash
 	target   client.Target
 	parties  []*party
 	rows     int
@@ -102,7 +105,7 @@ type run struct {
 
 // party is one of the parties, and its connection.
 type party struct {
-	id     *study.Identity
+	id     *identity.Identity
 	secret []byte
 	client *client.Client
 }
@@ -116,8 +119,8 @@ func Run(ctx context.Context, opt Options) (*Result, error) {
 	if opt.Bytes == 0 {
 		opt.Bytes = 1_000_000
 	}
-	if opt.Parties < 2 || opt.Parties > study.MaxParties || opt.Bytes < 0 || opt.Bytes > 1<<30 || opt.Fetch < 0 {
-		return nil, fmt.Errorf("load: %d parties with %d bytes each, must be 2 to %d with at most %d", opt.Parties, opt.Bytes, study.MaxParties, 1<<30)
+	if opt.Parties < 2 || opt.Parties > contract.MaxParties || opt.Bytes < 0 || opt.Bytes > 1<<30 || opt.Fetch < 0 {
+		return nil, fmt.Errorf("load: %d parties with %d bytes each, must be 2 to %d with at most %d", opt.Parties, opt.Bytes, contract.MaxParties, 1<<30)
 	}
 	r := &run{opt: opt, dir: opt.Dir}
 	if r.dir == "" {
@@ -165,14 +168,14 @@ func (r *run) prepare(ctx context.Context) error {
 	text := fmt.Sprintf("name: Load\nparties: %d\nfeatures: [%s]\nlabel: {name: y, levels: [no, yes], positive: yes}\nbasis: {kind: svd, dim: %d}\nanchor: {rows: %d}\nmax_rows: %d\n",
 		r.opt.Parties, strings.Join(names, ", "), dim, max(20, r.rows/10), r.rows)
 	var err error
-	if r.contract, err = study.ParseYAML([]byte(text)); err != nil {
+	if r.contract, err = contract.ParseYAML([]byte(text)); err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
 	encoded, err := r.contract.Encode()
 	if err != nil {
 		return err
 	}
-	if r.analyst, err = study.NewIdentity(study.RoleAnalyst, "Analyst", nil); err != nil {
+	if r.analyst, err = identity.New(identity.RoleAnalyst, "Analyst", nil); err != nil {
 		return err
 	}
 	if r.store, err = store.Open(filepath.Join(r.dir, "server"), r.analyst); err != nil {
@@ -182,12 +185,12 @@ func (r *run) prepare(ctx context.Context) error {
 		return err
 	}
 	for i := range r.opt.Parties {
-		id, err := study.NewIdentity(study.RoleParty, fmt.Sprintf("Party %03d", i+1), nil)
+		id, err := identity.New(identity.RoleParty, fmt.Sprintf("Party %03d", i+1), nil)
 		if err != nil {
 			return err
 		}
 		p := &party{id: id, secret: fmt.Appendf(nil, "secret %d", i)}
-		if err := r.store.AddInvite(ctx, r.hash, study.HashOf(p.secret), ""); err != nil {
+		if err := r.store.AddInvite(ctx, r.hash, wire.HashOf(p.secret), ""); err != nil {
 			return err
 		}
 		r.parties = append(r.parties, p)
@@ -201,14 +204,14 @@ func (r *run) file(i int, kind string) string {
 }
 
 // seal writes a party's bundle.
-func (r *run) seal(i int, kind string, to []*study.Statement, members []bundle.Source) error {
+func (r *run) seal(i int, kind string, to []*identity.Statement, members []bundle.Source) error {
 	from := r.parties[i].id
 	d := bundle.Draft{
 		Header:  bundle.Header{Study: r.hash, Epoch: r.epoch, Sender: from.Statement.Fingerprint(), Kind: kind, Number: 1},
 		Members: members,
 	}
 	if kind == bundle.KindContribution {
-		d.Anchor = &study.Hash{1}
+		d.Anchor = &wire.Hash{1}
 	}
 	keys := make([]age.Recipient, len(to))
 	for k, s := range to {
@@ -237,7 +240,7 @@ func (r *run) seal(i int, kind string, to []*study.Statement, members []bundle.S
 
 // sealAll seals what every party sends, as the parties do before they connect.
 func (r *run) sealAll() error {
-	statements := make([]*study.Statement, len(r.parties))
+	statements := make([]*identity.Statement, len(r.parties))
 	for i, p := range r.parties {
 		statements[i] = p.id.Statement
 	}
@@ -251,7 +254,7 @@ func (r *run) sealAll() error {
 				if errs[i] = r.seal(i, bundle.KindSetup, others, []bundle.Source{bundle.FromBytes("entropy.bin", make([]byte, 32))}); errs[i] != nil {
 					continue
 				}
-				errs[i] = r.seal(i, bundle.KindContribution, []*study.Statement{r.analyst.Statement}, r.contribution(i))
+				errs[i] = r.seal(i, bundle.KindContribution, []*identity.Statement{r.analyst.Statement}, r.contribution(i))
 			}
 		})
 	}
@@ -282,8 +285,8 @@ func (r *run) contribution(i int) []bundle.Source {
 }
 
 func members(x, a *mat.Dense, y []int64) []bundle.Source {
-	out := append(bundle.FromMatrix(study.MemberX, x), bundle.FromMatrix(study.MemberA, a)...)
-	return append(out, bundle.FromInts(study.MemberY, y))
+	out := append(bundle.FromMatrix(release.MemberX, x), bundle.FromMatrix(release.MemberA, a)...)
+	return append(out, bundle.FromInts(release.MemberY, y))
 }
 
 // size is that of a party's sealed bundle.

@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/client"
-	"concord/study"
+	"concord/member"
 )
 
 // play runs the phases one after another. In each, all parties begin at once.
@@ -127,11 +128,11 @@ func (r *run) join(ctx context.Context, _ int, p *party) error {
 // agree is what people and parties do between joining and confirming, without the
 // server: the roster is compared, and what will be sent is sealed.
 func (r *run) agree(ctx context.Context) error {
-	members := []*study.Statement{r.analyst.Statement}
+	members := []*identity.Statement{r.analyst.Statement}
 	for _, p := range r.parties {
 		members = append(members, p.id.Statement)
 	}
-	roster, err := study.NewRoster(r.contract, 1, members)
+	roster, err := member.NewRoster(r.contract, 1, members)
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (r *run) roster(ctx context.Context, _ int, p *party) error {
 }
 
 func (r *run) confirm(ctx context.Context, _ int, p *party) error {
-	yes := study.Confirm(p.id, r.hash, r.epoch)
+	yes := member.Confirm(p.id, r.hash, r.epoch)
 	return r.timed(func() (int64, error) { return 0, p.client.Confirm(ctx, yes) })
 }
 
@@ -163,7 +164,7 @@ func (r *run) send(ctx context.Context, i int, p *party, kind string) error {
 		if err != nil {
 			return 0, err
 		}
-		_, err = study.DecodeReceipt(receipt, r.analyst.Statement)
+		_, err = member.DecodeReceipt(receipt, r.analyst.Statement)
 		return r.size(kind), err
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 // Picture is one row where features are the pixels of a square: the row itself, what the
 // basis keeps of it, which is what colluders reconstruct, and the same around the mean of
-// all rows, which they can guess (ODC2 Fig. 2). Pixels run from −1, black, to 1, white.
+// all rows, which they can guess ([nosaka2025], Fig. 2). Pixels run from −1, black, to 1, white.
 type Picture struct{ Row, Kept, Around []float64 }
 
 // leastSide is the side of the smallest square that counts as a picture.

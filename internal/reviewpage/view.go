@@ -23,7 +23,7 @@ type view struct {
 	Hash       wire.Hash
 	Command    string // that approves
 	Recipients []recipient
-	Members    []member
+	Members    []part
 	Labels     []label
 	FloorRows  []floorRow
 	Against    []against
@@ -41,8 +41,8 @@ type recipient struct {
 	*identity.Statement // nil if the roster does not have it
 }
 
-// member is one file; Inside says that the line tells what the one before holds.
-type member struct {
+// part is one file; Inside says that the line tells what the one before holds.
+type part struct {
 	Name, What   string
 	Shape, Dtype string
 	Bytes        int64
@@ -94,10 +94,10 @@ func (p Page) view() (view, error) {
 		v.Recipients = append(v.Recipients, recipient{fingerprint, s})
 	}
 	for _, m := range p.Manifest.Members {
-		v.Members = append(v.Members, member{m.Name, p.whatIs(m.Name), shape(m.Shape), m.Dtype, m.Bytes, m.SHA256, false})
+		v.Members = append(v.Members, part{m.Name, p.whatIs(m.Name), shape(m.Shape), m.Dtype, m.Bytes, m.SHA256, false})
 		if in := m.Sealed; in != nil {
 			name := strings.TrimSuffix(m.Name, ".age")
-			v.Members = append(v.Members, member{name, p.whatIs(name), shape(in.Shape), in.Dtype, in.Bytes, in.SHA256, true})
+			v.Members = append(v.Members, part{name, p.whatIs(name), shape(in.Shape), in.Dtype, in.Bytes, in.SHA256, true})
 		}
 	}
 	for k, n := range p.Report.Classes {

@@ -137,7 +137,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestNoiseIsAsCalibrated: σ for ε = 0.5, 2, 8 and δ = 10⁻³ is METHODS.md section 7's,
+// TestNoiseIsAsCalibrated: σ for ε = 0.5, 2, 8 and δ = 10⁻³ is that of docs/methods.md section 7.8,
 // and a noised pixel's error is its deviation.
 func TestNoiseIsAsCalibrated(t *testing.T) {
 	r := run(t, faces.Options{Seed: 2, Parties: 2, Dims: []int{3}})

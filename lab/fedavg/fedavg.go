@@ -29,7 +29,7 @@ type Part struct {
 
 // Options are the choices. The zero value works.
 type Options struct {
-	// Rounds of averaging; zero means 40 (ODC2).
+	// Rounds of averaging; zero means 40 ([nosaka2025]).
 	Rounds int
 	// LocalEpochs is E, the passes of a party over its rows in a round; zero means 1.
 	LocalEpochs int

@@ -22,10 +22,11 @@ import (
 	"time"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/chaos"
-	"concord/internal/npy"
 	"concord/internal/site"
-	"concord/study"
+	"concord/npy"
+	"concord/wire"
 )
 
 // uploadStudy is a study of two parties, of whom the first sends a contribution of
@@ -196,17 +197,17 @@ func (s *uploadStudy) plant(size int64) (string, error) {
 }
 
 // vouch signs that report and source belong to the manifest (docs/formats.md).
-func vouch(at *site.Site, id *study.Identity, m *bundle.Manifest) error {
+func vouch(at *site.Site, id *identity.Identity, m *bundle.Manifest) error {
 	path := at.Stays(bundle.KindContribution, "prepared.json")
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	var word struct {
-		Manifest  study.Hash `json:"manifest"`
-		Report    study.Hash `json:"report"`
-		Source    study.Hash `json:"source"`
-		Signature []byte     `json:"signature,omitempty"`
+		Manifest  wire.Hash `json:"manifest"`
+		Report    wire.Hash `json:"report"`
+		Source    wire.Hash `json:"source"`
+		Signature []byte    `json:"signature,omitempty"`
 	}
 	if err := json.Unmarshal(b, &word); err != nil {
 		return err
@@ -215,7 +216,7 @@ func vouch(at *site.Site, id *study.Identity, m *bundle.Manifest) error {
 	if b, err = json.Marshal(word); err != nil {
 		return err
 	}
-	word.Signature = study.Sign(id.SigningKey(), "prepared", b)
+	word.Signature = wire.Sign(id.SigningKey(), "prepared", b)
 	if b, err = json.Marshal(word); err != nil {
 		return err
 	}
