@@ -36,10 +36,15 @@
 //	privacy          attacks on one's own rows, noise                  stable
 //	npy              NumPy files                                       stable
 //	secret           values that do not print                          stable
+//	anchor/spec      which anchor, as data                             may change before 1.0
 //	anchor           the secret anchor                                 may change before 1.0
-//	basis            secret bases                                      may change before 1.0
-//	lift             random Fourier features                           may change before 1.0
-//	study            contracts, identities, rosters                    may change before 1.0
+//	basis/spec       which basis, as data                              may change before 1.0
+//	basis            secret bases, random Fourier features             may change before 1.0
+//	wire             hashes, signatures, errors with a cure            may change before 1.0
+//	identity         keys and statements                               may change before 1.0
+//	contract         what all agree on, and how rows are prepared      may change before 1.0
+//	member           rosters, invites, receipts                        may change before 1.0
+//	release          what leaves and comes back, in words              may change before 1.0
 //	table            rows from files and databases                     may change before 1.0
 //	table/profile    what looks wrong in a file                        may change before 1.0
 //	table/draft      a first contract from a file                      may change before 1.0
@@ -57,7 +62,6 @@
 //	lab/faces        what pictures of faces give away                  laboratory
 //	lab/patients     what published patients give away                 laboratory
 //	lab/tables       tables with defects, to try programs on           laboratory
-//	lab/plots        figures                                           laboratory
 //	lab/page         reports                                           laboratory
 //	experiments      the experiments' files                            laboratory
 //
@@ -68,6 +72,6 @@
 // CHANGELOG.md says so. laboratory: for the experiments of this repository, without a
 // promise.
 //
-// Wherever a public function takes or returns a type, it is one that importers can name: a
+// Wherever a public function outside the laboratory takes or returns a type, it is one that importers can name: a
 // test holds that, and that this table has every package.
 package concord

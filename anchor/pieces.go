@@ -199,7 +199,8 @@ func nearest(x *mat.Dense, i, k int) []int {
 // does not say of which law): rᵀP with
 // independent normal r of variance 1/n over the n pooled rows, which keep their mean
 // square. Parties make the same A, to 1e-12 where combinations are needed, if they hold
-// the same pieces in the same order and src starts alike.
+// the same pieces in the same order and src starts alike. Cost O(rows m), and O(n m) for each
+// row beyond n.
 func FromPieces(pieces []secret.Matrix, rows int, src rand.Source) (secret.Matrix, error) {
 	if src == nil {
 		panic("anchor: nil source")

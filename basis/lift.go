@@ -14,8 +14,7 @@ import (
 )
 
 // Lift maps rows to random Fourier features, so that what is linear behind them is nonlinear
-// in the rows (Rahimi, Recht 2007, "Random features for large-scale kernel machines",
-// Algorithm 1):
+// in the rows ([rahimi2007], algorithm 1; docs/methods.md section 9.5):
 //
 //	z(x) = √(2/D) cos(x W + b),  W (m × D) ~ N(0, 2γ), b ~ uniform on [0, 2π)
 //	z(x) · z(y) ≈ exp(−γ‖x − y‖²)

@@ -27,7 +27,7 @@ type Contract struct {
 	Name string `json:"name"`
 	// Protocol is "dc": X̃ᵢ, Ãᵢ and Yᵢ leave a site, Gᵢ and h come back; or "nri":
 	// they leave, the site keeps neither basis nor order of rows, and the model's
-	// answers for the anchor come back (NRI Algorithm 2).
+	// answers for the anchor come back ([imakura2023], algorithm 2).
 	Protocol string `json:"protocol"`
 	// Answers is what comes back under nri: "hard", classes, or "soft", scores;
 	// numbers are soft.
@@ -140,7 +140,7 @@ type Floors struct {
 	// People is the least number of different subjects; 0 without a subject.
 	People int `json:"people,omitempty"`
 	// Eps is the least relative length that the basis leaves out of each row:
-	// rows below are dropped before anything leaves (MM Definition 2.6); 0 for
+	// rows below are dropped before anything leaves ([nosaka2024mm], definition 2.6); 0 for
 	// none.
 	Eps float64 `json:"eps,omitempty"`
 }

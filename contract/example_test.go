@@ -3,6 +3,7 @@ package contract_test
 import (
 	"fmt"
 	"log"
+	"strings"
 
 	"concord/contract"
 )
@@ -24,8 +25,9 @@ label: {name: readmitted, levels: ["no", "yes"], positive: "yes"}
 	}
 	fmt.Println(c.Protocol, c.Basis.Kind, c.Basis.Dim, c.Anchor.Kind, c.Alignment.Method, c.Model.Kind)
 	_, err = contract.ParseYAML([]byte(text + "basis: {dim: 4}\n"))
-	fmt.Println(err)
+	_, what, _ := strings.Cut(err.Error(), ": ")
+	fmt.Println(what)
 	// Output:
 	// dc pca 2 orthonormal odc logistic
-	// contract: study.yaml: line 9: basis.dim is 4, must be from 1 to 2: a basis as wide as the 3 features would leave nothing out
+	// study.yaml: line 9: basis.dim is 4, must be from 1 to 2: a basis as wide as the 3 features would leave nothing out
 }

@@ -190,7 +190,7 @@ func smallOrder(key []byte) bool {
 }
 
 // smallOrderY are those y, little-endian, with the encodings that exceed the
-// field's prime 2²⁵⁵ − 19 (Cremers and Jackson, 2019, table 3).
+// field's prime 2²⁵⁵ − 19 ([cremers2019], table 3).
 var smallOrderY = []string{
 	"0100000000000000000000000000000000000000000000000000000000000000", // order 1
 	"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", // order 2

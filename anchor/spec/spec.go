@@ -15,7 +15,7 @@ import (
 const (
 	// Uniform has independent elements, uniform on [0, 1) ([nosaka2024odc], [nosaka2025], [imakura2023]).
 	Uniform = "uniform"
-	// Normal has independent standard normal elements (GEP, MM).
+	// Normal has independent standard normal elements ([kawakami2024], [nosaka2024mm]).
 	Normal = "normal"
 	// Orthonormal is √a·Q with orthonormal columns Q, so that (A F_i)ᵀ(A F_j) = a F_iᵀF_j
 	// holds exactly where the other kinds approximate it; a = m rows suffice. Do not take it
@@ -25,7 +25,7 @@ const (
 	Public = "public"
 	// LowRank is made of pieces of the parties' rows, of few directions, with noise ([imakura2023], section 6.1).
 	LowRank = "low-rank"
-	// SMOTE is made of rows between rows of each party (Chawla et al. 2002).
+	// SMOTE is made of rows between rows of each party [chawla2002].
 	SMOTE = "smote"
 	// Gaussian is normal rows with the pooled mean and covariance.
 	Gaussian = "gaussian"
@@ -66,7 +66,7 @@ const (
 	// leastUsual are the anchor rows of the published experiments ([nosaka2025], Table II and section V).
 	leastUsual        = 1000
 	defaultDelta      = 0.05 // [imakura2023], section 6.1
-	defaultNeighbours = 5    // Chawla et al. 2002
+	defaultNeighbours = 5    // [chawla2002]
 )
 
 // Seeded says whether the seed and the shape determine the anchor.

@@ -37,9 +37,9 @@ type Mix string
 // The mixes. Only Haar keeps the columns of F orthonormal and hides V's.
 const (
 	Haar    Mix = "haar"    // Haar-random in O(l) ([nosaka2025], eq. (1))
-	Uniform Mix = "uniform" // independent, uniform on [0, 1): breaks what ODC assumes (ODC2 §V)
+	Uniform Mix = "uniform" // independent, uniform on [0, 1): breaks what ODC assumes ([nosaka2025], section V)
 	Normal  Mix = "normal"  // independent, standard normal ([imakura2023], section 6.1)
-	None    Mix = "none"    // E = I, F = V (MM): published figures need it, no study should
+	None    Mix = "none"    // E = I, F = V ([nosaka2024mm]): published figures need it, no study should
 )
 
 // Mixes lists them.

@@ -24,12 +24,11 @@ type Group struct {
 	Boxes []Box
 }
 
-// Box is one distribution: from the lower to the upper quartile, with a line at the
-// median, a dot at the mean, whiskers to the furthest values within one and a half
-// times the quartiles' distance of the box, and small dots for values beyond
-// (J. W. Tukey, "Exploratory Data Analysis", 1977). Quartiles are interpolated
-// between the sorted values (Hyndman and Fan, "Sample Quantiles in Statistical
-// Packages", 1996, definition 7). Fewer than five values are drawn as themselves.
+// Box is one distribution: from the lower to the upper quartile, with a line at the median, a
+// dot at the mean, whiskers to the furthest values within one and a half times the quartiles'
+// distance of the box, and small dots for values beyond [tukey1977]. Quartiles are interpolated
+// between the sorted values ([hyndman1996], definition 7). Fewer than five values are drawn as
+// themselves.
 type Box struct {
 	Name string
 	// Values must be finite, and no further than 1e100 from 0. There may be none if there

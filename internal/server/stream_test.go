@@ -17,8 +17,8 @@ import (
 
 	"concord/bundle"
 	"concord/identity"
-	"concord/npy"
 	"concord/member"
+	"concord/npy"
 	"concord/release"
 )
 

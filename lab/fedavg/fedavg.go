@@ -1,7 +1,6 @@
-// Package fedavg is the baseline that data collaboration is compared with: federated
-// averaging (McMahan, Moore, Ramage, Hampson, Agüera y Arcas 2017, arXiv:1602.05629,
-// Algorithm 1). In every round each party trains the global model further on its own
-// rows, and the mean of the parties' weights, each counted by its rows, is the next
+// Package fedavg is the baseline that data collaboration is compared with: federated averaging
+// ([mcmahan2017], algorithm 1). In every round each party trains the global model further on
+// its own rows, and the mean of the parties' weights, each counted by its rows, is the next
 // global model:
 //
 //	w ← Σ_i (n_i/n) w_i

@@ -1,9 +1,9 @@
-// Package patients looks at the twenty patients that NRI prints (Imakura et al. 2023,
-// tables 1 to 3) the way an attacker would: the paper reports that features and shared
-// columns correlate by less than 0.4, which holds row by row of its tables, after the
-// permutation; matched by person, weight is in one column almost as it is, and sorting
-// by it tells who is who (docs/methods.md section 7.4). [Run] measures both, and what
-// standardising or whitening before the projection does to it.
+// Package patients looks at the twenty patients that [imakura2023] prints (tables 1 to 3) the
+// way an attacker would: the paper reports that features and shared columns correlate by less
+// than 0.4, which holds row by row of its tables, after the permutation; matched by person,
+// weight is in one column almost as it is, and sorting by it tells who is who (docs/methods.md
+// section 7.4). [Run] measures both, and what standardising or whitening before the projection
+// does to it.
 package patients
 
 import (

@@ -12,9 +12,9 @@ import (
 	"concord/bundle"
 	"concord/identity"
 	"concord/internal/api"
-	"concord/npy"
 	"concord/internal/post"
 	"concord/internal/site"
+	"concord/npy"
 	"concord/wire"
 )
 
