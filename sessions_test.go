@@ -17,13 +17,13 @@ import (
 	"filippo.io/age"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"concord/identity"
 	"concord/internal/cli"
 	"concord/internal/cli/concord"
 	"concord/internal/cli/concordd"
 	"concord/internal/cli/lab"
 	"concord/internal/dossier"
 	"concord/secret"
-	"concord/study"
 )
 
 // TestMain lets the scripts in testdata/sessions run the three programs as
@@ -200,14 +200,14 @@ func typed(ts *testscript.TestScript, _ bool, args []string) {
 // who cheats: it drops, edits or cuts the first member whose name begins with MEMBERS,
 // or exchanges the first two, and signs that.
 func forge(ts *testscript.TestScript, _ bool, args []string) {
-	identity := func(dir string) *study.Identity {
+	readIdentity := func(dir string) *identity.Identity {
 		b, err := os.ReadFile(ts.MkAbs(dir + "/identity.secret"))
 		ts.Check(err)
-		id, err := study.DecodeIdentity(secret.NewBytes(b))
+		id, err := identity.Decode(secret.NewBytes(b))
 		ts.Check(err)
 		return id
 	}
-	analyst, auditor := identity("concord-analyst"), identity("auditor")
+	analyst, auditor := readIdentity("concord-analyst"), readIdentity("auditor")
 	b, err := os.ReadFile(ts.MkAbs(args[2]))
 	ts.Check(err)
 	d, err := dossier.Open(bytes.NewReader(b), int64(len(b)), auditor.AgeIdentity())

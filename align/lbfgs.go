@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// minimise finds a local minimum of a smooth function by L-BFGS (Nocedal 1980;
-// Nocedal, Wright 2006, algorithms 7.4 and 7.5) with a line search for the strong
+// minimise finds a local minimum of a smooth function by L-BFGS ([nocedal1980];
+// [nocedal2006], algorithms 7.4 and 7.5) with a line search for the strong
 // Wolfe conditions (ibid., algorithms 3.5 and 3.6):
 //
 //	p = −H ∇f(x),  H from the last memory pairs (s, y)
@@ -196,7 +196,7 @@ func (r *ray) search(x0, p []float64, f0, slope0, step float64) (value float64, 
 }
 
 // cubic returns the minimum between a and b of the cubic that has the two values
-// and slopes there (Nocedal, Wright 2006, eq. 3.59), kept off the ends by a tenth of
+// and slopes there ([nocedal2006], eq. (3.59)), kept off the ends by a tenth of
 // the interval, or the middle when b is outside the domain.
 func cubic(a, fa, ga, b, fb, gb float64) float64 {
 	if math.IsInf(fb, 1) || math.IsNaN(gb) {

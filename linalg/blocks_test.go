@@ -244,7 +244,7 @@ func TestRandomSVD(t *testing.T) {
 
 // TestRandomSVDFlat holds the bounds on a matrix without decay: singular values
 // are not above the exact ones, and within a tenth of them after four power
-// iterations (the bound of Halko et al. for 10 of 60 is a factor of 60^(1/18) =
+// iterations (the bound of [halko2011] for 10 of 60 is a factor of 60^(1/18) =
 // 1.26; what is lost on average is far less).
 func TestRandomSVDFlat(t *testing.T) {
 	src := rand.NewChaCha8([32]byte{19})

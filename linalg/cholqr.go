@@ -9,7 +9,7 @@ import (
 )
 
 // cholQR is the thin QR decomposition of a tall a (m × n) by two rounds of
-// Cholesky QR (Yamamoto, Nakatsukasa, Yanagisawa, Fukaya, ETNA 44, 2015):
+// Cholesky QR [yamamoto2015]:
 //
 //	AᵀA = R₁ᵀR₁,  Q₁ = A R₁⁻¹,  Q₁ᵀQ₁ = R₂ᵀR₂,  Q = Q₁R₂⁻¹,  R = R₂R₁
 //

@@ -14,8 +14,7 @@ import (
 )
 
 // conquer is the divide and conquer method for the eigenvectors of a symmetric
-// tridiagonal T (Cuppen 1981; Gu and Eisenstat, SIAM J. Matrix Anal. Appl. 16,
-// 1995; LAPACK's dstedc). With β = e_{m−1} the matrix is torn in two,
+// tridiagonal T ([cuppen1981]; [gu1995]; LAPACK's dstedc). With β = e_{m−1} the matrix is torn in two,
 //
 //	T = [T_1 0; 0 T_2] + |β| u uᵀ,  u = e_{m−1} + sign(β) e_m
 //

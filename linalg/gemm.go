@@ -2,12 +2,11 @@ package linalg
 
 import "sync"
 
-// The matrix product in pure Go and assembly: the blocked algorithm of Goto
-// and van de Geijn (ACM TOMS 34, 2008) around a micro-kernel. B is cut into
-// panels of blockK × cols, packed so that a kernel reads it in order and kept
-// in the second-level cache; a panel of A of rows × blockK stays in the first.
-// An operand is read where it lies when that is as fast; the edges are always
-// packed and padded with zeros.
+// The matrix product in pure Go and assembly: the blocked algorithm of [goto2008] around a
+// micro-kernel. B is cut into panels of blockK × cols, packed so that a kernel reads it in
+// order and kept in the second-level cache; a panel of A of rows × blockK stays in the first.
+// An operand is read where it lies when that is as fast; the edges are always packed and padded
+// with zeros.
 //
 // An element of C is summed in an order that depends on the kernel and on k
 // alone, so that the same product gives the same bits whatever the number of

@@ -25,7 +25,7 @@ var ErrNotDefinite = errors.New("linalg: matrix is not positive definite")
 // orthonormal as such, and their leading elements are positive, as in [SVD].
 //
 // With the Cholesky decomposition B = RᵀR it is the eigenproblem of
-// R⁻ᵀA R⁻¹, and V = R⁻¹Y (Golub and Van Loan §8.7.2). Eigenvalues are exact to
+// R⁻ᵀA R⁻¹, and V = R⁻¹Y ([golub2013], section 8.7.2). Eigenvalues are exact to
 // about ε ‖A‖ ‖B⁻¹‖. ErrNotDefinite is returned, wrapped, if b is not positive
 // definite. It panics if the orders differ or the range is not within 0 to n.
 //

@@ -11,8 +11,7 @@ import (
 
 // kernelBLAS is gonum's BLAS with the products of level 3 by a micro-kernel.
 // The triangular and symmetric ones are split in halves until a product of
-// full blocks does nearly all the work (Gustavson 1997; Elmroth et al., SIAM
-// Review 46, 2004).
+// full blocks does nearly all the work ([gustavson1997]; [elmroth2004]).
 type kernelBLAS struct {
 	gonum.Implementation
 	mk *microKernel

@@ -136,8 +136,7 @@ func split(s blas.Side, ul blas.Uplo, tA blas.Transpose, m, n, h int, a []float6
 // invert computes the inverse T⁻¹ of a triangle of an order up to leaf, as a
 // full matrix with a stride of leaf. It reports false, and the caller
 // substitutes, when the diagonal varies by more than 2²⁰: multiplication with
-// the inverse then loses digits that substitution keeps (Du Croz and Higham,
-// IMA J. Numer. Anal. 12, 1992).
+// the inverse then loses digits that substitution keeps [ducroz1992].
 func invert(inv *[leaf * leaf]float64, ul blas.Uplo, d blas.Diag, n int, a []float64, lda int) bool {
 	smallest, largest := math.Inf(1), 0.0
 	for j := range n {

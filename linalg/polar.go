@@ -63,7 +63,7 @@ type PolarInfo struct {
 // Q has orthonormal columns when M is square or tall, and orthonormal rows
 // when M is wide. Among all such matrices it is the one nearest to M and the
 // one that maximises tr(QᵀM): the solution of the orthogonal Procrustes
-// problem (Schönemann 1966) with M = AᵀB,
+// problem [schonemann1966] with M = AᵀB,
 //
 //	min_Q ‖A Q − B‖_F.
 //

@@ -13,7 +13,7 @@ import (
 // The polar factor as the limit of X ← X f(XᵀX), which takes every singular
 // value σ of X from [ℓ, 1] nearer to 1. Far from 1 the steps are the
 // dynamically weighted Halley steps of QDWH by Cholesky decomposition
-// (Nakatsukasa, Bai, Gygi, SIAM J. Matrix Anal. Appl. 31, 2010),
+// [nakatsukasa2010],
 //
 //	σ ← σ (a + bσ²) / (1 + cσ²),   b = (a − 1)²/4,  c = a + b − 1
 //	X ← (b/c) X + (a − b/c) X (I + c XᵀX)⁻¹

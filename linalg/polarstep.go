@@ -43,8 +43,7 @@ func halleyWeights(bound, limit float64) (a, b, c float64) {
 	return a, b, c
 }
 
-// halleyWeight is the a that makes the least σ over [ℓ, 1] largest (Nakatsukasa
-// et al. 2010, eq. 3.16).
+// halleyWeight is the a that makes the least σ over [ℓ, 1] largest ([nakatsukasa2010], eq. (3.16)).
 func halleyWeight(l float64) float64 {
 	d := math.Cbrt(4 * (1 - l*l) / (l * l * l * l))
 	r := math.Sqrt(1 + d)

@@ -32,7 +32,7 @@ func Uniform(rows, cols int, src rand.Source) *mat.Dense {
 }
 
 // Normal returns a rows × cols matrix of independent standard normal numbers
-// by Marsaglia's polar method (1964): pairs x = 2·uniform − 1, y = 2·uniform − 1
+// by the polar method [marsaglia1964]: pairs x = 2·uniform − 1, y = 2·uniform − 1
 // are drawn until 0 < q = x² + y² < 1, and give the two numbers
 //
 //	x √(−2 ln q / q),  y √(−2 ln q / q)
@@ -63,7 +63,7 @@ func Normal(rows, cols int, src rand.Source) *mat.Dense {
 // Stiefel returns a rows × cols matrix with orthonormal columns, rows ≥ cols,
 // uniformly distributed (Haar) over all such matrices: Q of the QR
 // decomposition, with a positive diagonal of R, of a [Normal] matrix
-// (Mezzadri, Notices of the AMS 54, 2007). Elements agree between machines to
+// [mezzadri2007]. Elements agree between machines to
 // about rows·2⁻⁵² times the condition of the normal matrix. It panics if rows <
 // cols or a size is negative.
 //

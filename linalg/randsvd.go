@@ -15,12 +15,12 @@ type SketchOptions struct {
 	// under the same backend.
 	Source rand.Source
 	// Oversample is the number of columns of the test matrix beyond k. Zero means
-	// 10, as Halko et al. advise; negative means none.
+	// 10, as [halko2011] advises; negative means none.
 	Oversample int
 	// Power is the number of power iterations. Zero means 4; negative means none.
 	// Each multiplies the decay of the singular values: the expected error in the
 	// spectral norm is (1 + C)^(1/(2 Power + 1)) s_{k+1} with C of about
-	// √(min(m, n)) (Halko et al., Corollary 10.10).
+	// √(min(m, n)) ([halko2011], corollary 10.10).
 	Power int
 }
 
@@ -37,8 +37,7 @@ func (o SketchOptions) sizes() (oversample, power int) {
 
 // RandomSVD approximates the k largest singular values of a (m × n) with their
 // vectors: U (m × k), s (k), V (n × k), signs as in [SVD], by a randomized range
-// finder with power iterations and QR between them (Halko, Martinsson, Tropp,
-// SIAM Review 53, 2011, Algorithms 4.4 and 5.1):
+// finder with power iterations and QR between them ([halko2011], algorithms 4.4 and 5.1):
 //
 //	Q = orth((A Aᵀ)^q A Ω),  QᵀA = Û diag(s) Vᵀ,  U = Q Û
 //

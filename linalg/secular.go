@@ -7,14 +7,12 @@ import "math"
 //	f(λ) = 1/ρ + Σ_j z_j² / (d_j − λ) = 0
 //
 // with ρ > 0, d strictly increasing and no z_j = 0. Root i lies between d_i and
-// d_{i+1}, the last above d_{K−1} by no more than ρ ‖z‖² (Golub and Van Loan
-// §8.4.3).
+// d_{i+1}, the last above d_{K−1} by no more than ρ ‖z‖² ([golub2013], section 8.4.3).
 //
-// A root is sought as its distance τ from the nearer pole, so that all d_j − λ
-// come out to a few units of the last place, by Li's iterations (LAPACK Working
-// Note 89, 1993; dlaed4): the poles on the two sides of the root stay and the
-// others are replaced by a constant that makes f' right, in the fixed weight or
-// the middle way, whichever makes progress. Each step is kept in an interval
+// A root is sought as its distance τ from the nearer pole, so that all d_j − λ come out to a
+// few units of the last place, by Li's iterations ([li1993]; dlaed4): the poles on the two
+// sides of the root stay and the others are replaced by a constant that makes f' right, in the
+// fixed weight or the middle way, whichever makes progress. Each step is kept in an interval
 // that holds the root, which is bisected otherwise.
 type secular struct {
 	d, z []float64

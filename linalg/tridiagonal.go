@@ -14,9 +14,8 @@ import (
 //
 //	A = Q T Qᵀ,  Q = H_0 H_1 … H_{n−2},  H_i = I − τ_i v_i v_iᵀ
 //
-// in panels of tridiagonalPanel rows (Dongarra, Sorensen and Hammarling 1989;
-// LAPACK's dsytrd and dlatrd). Within a panel the rest of A stays as it is: with
-// the v_j and w_j of the rows of the panel before i,
+// in panels of tridiagonalPanel rows ([dongarra1989]; LAPACK's dsytrd and dlatrd). Within a
+// panel the rest of A stays as it is: with the v_j and w_j of the rows of the panel before i,
 //
 //	A_i = A − Σ_j (v_j w_jᵀ + w_j v_jᵀ)
 //	w_i = τ_i (p − ½ τ_i (pᵀv_i) v_i),  p = A_i v_i
@@ -186,7 +185,7 @@ const reflectorBlock = 64
 // an eigenvector of T becomes one of A.
 //
 // Reflectors of a block are I − VᵀT V with the v_i as the rows of V and a
-// triangular T (Schreiber and Van Loan 1989).
+// triangular T [schreiber1989].
 func (t *tridiagonal) apply(x []float64, k int) {
 	if k == 0 || t.n < 2 {
 		return

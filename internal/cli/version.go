@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/bundle"
+	"concord/contract"
 	"concord/internal/api"
-	"concord/study"
 )
 
 // versionCommand says what a program is and what it understands.
@@ -28,7 +28,7 @@ func versionCommand(name string) *cobra.Command {
 				Contract int    `json:"contract_format"`
 				Bundle   int    `json:"bundle_format"`
 				System   string `json:"system"`
-			}{name, version(), api.Version, api.Oldest, study.ContractFormat, bundle.Format, runtime.GOOS + "/" + runtime.GOARCH}
+			}{name, version(), api.Version, api.Oldest, contract.Format, bundle.Format, runtime.GOOS + "/" + runtime.GOARCH}
 			out := cmd.OutOrStdout()
 			if asJSON {
 				return json.NewEncoder(out).Encode(v)

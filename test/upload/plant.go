@@ -13,7 +13,7 @@ import (
 
 	"concord/bundle"
 	"concord/identity"
-	"concord/internal/npy"
+	"concord/npy"
 	"concord/internal/site"
 	"concord/wire"
 )

@@ -215,7 +215,7 @@ func products(a []*mat.Dense) {
 	})
 }
 
-// splitMix is SplitMix64 (Steele, Lea, Flood 2014) from seed 0: a generator that
+// splitMix is SplitMix64 [steele2014] from seed 0: a generator that
 // NumPy can repeat with whole arrays, since word n is a function of n alone.
 type splitMix struct{ state uint64 }
 
