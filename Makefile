@@ -16,6 +16,10 @@ build: ## Build the three programs into bin/ (concord as a static program)
 	$(GO) build -trimpath -o bin/ ./cmd/concordd ./cmd/concord-lab
 	CGO_ENABLED=0 $(GO) build -trimpath -tags noblas -o bin/ ./cmd/concord
 
+.PHONY: stress
+stress: ## Build bin/concord-stress, which is a module of its own (test/)
+	cd test && $(GO) build -trimpath -o ../bin/ ./cmd/concord-stress
+
 .PHONY: demo
 demo: ## Run the demonstration: three hospitals, one server, ten seconds
 	$(GO) run ./cmd/concord-lab demo
@@ -30,14 +34,16 @@ test: deps ## All tests that need no data from outside the repository
 	$(GO) test -timeout 20m ./...
 	CONCORD_BLAS=go $(GO) test -count=1 -timeout 20m ./basis ./learn
 	$(GO) test -short -tags noblas -timeout 20m ./linalg/... ./manifold ./align
+	cd test && $(GO) vet -tags long ./... && $(GO) test -timeout 20m ./...
 
 .PHONY: chaos
-chaos: build ## Kill, cut power, break lines and attack for a quarter of an hour (docs/results/chaos.md)
-	bin/concord-lab chaos --kills 200 --cuts 200 --trainings 5 --links 6 --requests 10000
+chaos: build stress ## Kill, cut power, break lines and attack for a quarter of an hour (docs/results/chaos.md)
+	bin/concord-stress chaos --kills 200 --cuts 200 --trainings 5 --links 6 --requests 10000
 
 .PHONY: test-race
 test-race: deps ## The same under the race detector, without chaos: it plays with processes, into which the detector does not see
-	$(GO) test -race -timeout 40m $$($(GO) list ./... | grep -v '/internal/chaos$$')
+	$(GO) test -race -timeout 40m ./...
+	cd test && $(GO) test -race -timeout 40m $$($(GO) list ./... | grep -v '/chaos$$')
 
 .PHONY: test-onnx
 test-onnx: ## Compare our ONNX graphs with ONNX Runtime (fetches it from npm)
@@ -55,8 +61,9 @@ test-data: deps ## Checks on the data sets in the folder that CONCORD_DATA names
 	for e in E1 E5 E10 E11; do rm -rf .cache/$$e; bin/concord-lab reproduce $$e --quick --check --data "$(CONCORD_DATA)" --out .cache/$$e || exit 1; done
 
 .PHONY: test-long
-test-long: deps ## Everything three times with random cases, and each fuzz target for FUZZTIME
+test-long: deps ## Everything three times with random cases, with the long plays of test/, and each fuzz target for FUZZTIME
 	CONCORD_RANDOM_TESTS=1 $(GO) test -race -count=3 -timeout 60m ./...
+	cd test && CONCORD_RANDOM_TESTS=1 $(GO) test -tags long -race -count=3 -timeout 60m ./...
 	$(MAKE) fuzz
 
 .PHONY: lint

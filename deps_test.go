@@ -1,6 +1,7 @@
 package concord
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -11,7 +12,8 @@ import (
 // lines above its own: the order is that of the data's way, from matrices to
 // programs. It is policy: a build that breaks it is mended, not the policy.
 var order = [][]string{
-	{"wire", "secret", "internal/build", "internal/repeatable", "internal/limit", "internal/sitepage"},
+	{"wire", "secret", "internal/field", "internal/build", "internal/repeatable", "internal/limit", "internal/sitepage"},
+	{"anchor/spec", "basis/spec"},
 	{"linalg/internal/kernel", "linalg/internal/guard"},
 	{"linalg/internal/lanes", "linalg/internal/symeig", "linalg/internal/native"},
 	{"linalg/internal/engine"},
@@ -19,15 +21,20 @@ var order = [][]string{
 	{"linalg/linalgtest"},
 	{"manifold"},
 	{"metric"},
-	{"internal/npy", "internal/lastline", "internal/idx", "internal/durable", "internal/ahead", "internal/powercut", "internal/proxytest", "internal/onnxruntimetest", "lab/plots", "lab/page"},
-	{"anchor", "basis", "lift"},
+	{"npy"},
+	{"internal/lastline", "internal/idx", "internal/durable", "internal/ahead", "internal/proxytest", "internal/onnxruntimetest", "internal/chart"},
+	{"lab/page"},
+	{"anchor", "basis"},
 	{"align"},
 	{"learn/internal/smo", "learn/internal/trees", "learn/internal/neural"},
 	{"learn"},
 	{"onnx/internal/onnxpb"},
 	{"onnx"},
 	{"privacy"},
-	{"study"},
+	{"identity"},
+	{"contract"},
+	{"member"},
+	{"release"},
 	{"audit"},
 	{"bundle", "masked"},
 	{"table"},
@@ -45,10 +52,19 @@ var order = [][]string{
 	{"internal/replay"},
 	{"internal/server", "internal/post"},
 	{"internal/cli/concord", "internal/cli/concordd"},
-	{"internal/load", "internal/demo", "internal/chaos"},
+	{"internal/demo"},
 	{"internal/cli/lab"},
 	{"cmd/concord", "cmd/concordd", "cmd/concord-lab"},
+	// The module in test/, which the product's module cannot import.
+	{"test/powercut", "test/load"},
+	{"test/chaos"},
+	{"test/upload"},
+	{"test/stress"},
+	{"test/cmd/concord-stress"},
 }
+
+// modules are where they are: the product's, and the one that puts it under stress.
+var modules = []string{".", "test"}
 
 // partySide is what the analyst's program must not be able to link: whoever
 // makes anchors or bases, or reads rows. The party's program in turn has no use
@@ -57,31 +73,52 @@ var borders = []struct {
 	program   string
 	mayNotUse []string
 }{
-	{"cmd/concordd", []string{"anchor", "basis", "lift", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/cli/concord", "linalg/linalgtest"}},
+	{"cmd/concordd", []string{"anchor", "basis", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/cli/concord", "linalg/linalgtest"}},
 	{"cmd/concord", []string{"analyst", "lab", "internal/store", "internal/server", "internal/cli/concordd", "linalg/linalgtest"}},
 }
 
+// goList runs go list in the product's module.
 func goList(t *testing.T, args ...string) []string {
 	t.Helper()
-	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
+	return goListIn(t, ".", args...)
+}
+
+// goListIn runs go list in the module of a folder.
+func goListIn(t *testing.T, dir string, args ...string) []string {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list %v: %v", args, err)
+		t.Fatalf("go list %v in %s: %v", args, dir, err)
 	}
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
+// modulePath is the path in go.mod: the one place where it stands, but for the import
+// declarations that scripts/rename-module.sh renames.
+func modulePath(t *testing.T) string {
+	t.Helper()
+	return goList(t, "-m")[0]
+}
+
 func TestImportOrder(t *testing.T) {
+	module := modulePath(t)
 	level := map[string]int{}
 	for i, line := range order {
 		for _, name := range line {
-			level["concord/"+name] = i + 1
+			level[module+"/"+name] = i + 1
 		}
 	}
-	for _, line := range goList(t, "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./...") {
+	var lines []string
+	for _, dir := range modules {
+		lines = append(lines, goListIn(t, dir, "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./...")...)
+	}
+	for _, line := range lines {
 		words := strings.Fields(line)
 		pkg := words[0]
-		if pkg == "concord" {
-			continue // this test
+		if pkg == module {
+			continue // the documentation, and this test
 		}
 		at, ok := level[pkg]
 		if !ok {
@@ -89,21 +126,36 @@ func TestImportOrder(t *testing.T) {
 			continue
 		}
 		for _, imported := range words[1:] {
-			if strings.HasPrefix(imported, "concord/") && level[imported] >= at {
+			if strings.HasPrefix(imported, module+"/") && level[imported] >= at {
 				t.Errorf("%s imports %s, which does not stand above it", pkg, imported)
 			}
 		}
 	}
 }
 
+// TestSpecsAreData holds that what a contract is composed of links nothing but the standard
+// library and the error that says which field is wrong.
+func TestSpecsAreData(t *testing.T) {
+	for _, name := range []string{"anchor/spec", "basis/spec"} {
+		module := modulePath(t)
+		own := []string{module + "/" + name, module + "/internal/field"}
+		deps := goList(t, "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./"+name)
+		slices.Sort(deps)
+		if deps = slices.DeleteFunc(deps, func(d string) bool { return d == "" }); !slices.Equal(deps, own) {
+			t.Errorf("%s links %v, want %v alone", name, deps, own)
+		}
+	}
+}
+
 func TestTrustBorders(t *testing.T) {
+	module := modulePath(t)
 	for _, b := range borders {
 		deps := goList(t, "-deps", "./"+b.program)
-		if !slices.Contains(deps, "concord/study") {
+		if !slices.Contains(deps, module+"/contract") {
 			t.Fatalf("go list -deps %s gives no package of ours: the check sees nothing", b.program)
 		}
 		for _, name := range b.mayNotUse {
-			if slices.Contains(deps, "concord/"+name) {
+			if slices.Contains(deps, module+"/"+name) {
 				t.Errorf("%s can link %s", b.program, name)
 			}
 		}

@@ -5,7 +5,6 @@ go 1.26.0
 // Every direct dependency, and why.
 require (
 	filippo.io/age v1.3.2 // sealing to post-quantum recipients, random access while reading
-	github.com/dustin/go-humanize v1.1.0 // sizes that people write and read
 	github.com/ebitengine/purego v0.11.3 // OpenBLAS, MKL, Accelerate at run time without cgo
 	github.com/goccy/go-yaml v1.19.2 // study.yaml with positions; we read its syntax tree, not its values
 	github.com/jackc/pgx/v5 v5.12.0 // rows from PostgreSQL, as they come
@@ -16,31 +15,24 @@ require (
 	golang.org/x/sys v0.49.0 // which instructions the processor has
 	golang.org/x/time v0.16.0 // requests of one key or address over time
 	gonum.org/v1/gonum v0.17.0 // matrices and their pure Go decompositions
-	gonum.org/v1/plot v0.17.0 // box and line plots as SVG and PNG
 	google.golang.org/protobuf v1.36.12 // the ONNX file format
 	modernc.org/sqlite v1.61.1 // the server's metadata, durable, without cgo; rows from SQLite
 )
 
-// For tests, and for the laboratory, which runs some of them.
+// For tests.
 require (
 	github.com/google/go-cmp v0.7.0 // readable differences
-	github.com/hanwen/go-fuse/v2 v2.12.1 // a disk that loses power, for the tests of what lasts and concord-lab chaos
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: sessions as documentation
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // what travels is what openapi.json says
 	pgregory.net/rapid v1.3.0 // property tests
 )
 
 require (
-	codeberg.org/go-fonts/liberation v0.5.0 // indirect
-	codeberg.org/go-latex/latex v0.2.0 // indirect
-	codeberg.org/go-pdf/fpdf v0.11.1 // indirect
 	filippo.io/hpke v0.4.0 // indirect
-	git.sr.ht/~sbinet/gg v0.7.0 // indirect
-	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/andybalholm/brotli v1.1.1 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
+	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
@@ -59,7 +51,6 @@ require (
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
-	golang.org/x/image v0.30.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect

@@ -60,9 +60,9 @@ const (
 	Identity Target = "identity"
 	// Random is R uniform on [0, 1) (LS) and O Haar-random (ODC), from
 	// Options.Source. It serves the study of concordance: a random R hurts the
-	// models, a random O does not (ODC2 Table III).
+	// models, a random O does not ([nosaka2025], table III).
 	Random Target = "random"
-	// Sigma is R = diag of the top d singular values of W (LS only; NRI).
+	// Sigma is R = diag of the top d singular values of W (LS only; [imakura2023]).
 	Sigma Target = "sigma"
 )
 

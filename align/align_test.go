@@ -150,7 +150,7 @@ var exactSolvers = map[string][]string{
 }
 
 // compareGEP compares the columns of G up to sign, to 1e-8 or to rounding over the
-// distance to the next eigenvalue (Davis, Kahan 1970). Where all eigenvalues
+// distance to the next eigenvalue [davis1970]. Where all eigenvalues
 // agree, A_i G_i are compared up to one orthogonal matrix, by their products.
 func compareGEP(t *testing.T, solver string, a []*mat.Dense, r *align.Result, want []*mat.Dense, lambda []float64) {
 	t.Helper()

@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkRun times the alignment of uniform random A_i (a × l), the points
-// of ODC2 §V-A at small sizes. Each solver has its line, randomized among them.
+// of [nosaka2025], section V-A, at small sizes. Each solver has its line, randomized among them.
 func BenchmarkRun(b *testing.B) {
 	for _, s := range []struct{ a, l, c int }{{1000, 8, 3}, {1000, 50, 10}} {
 		src := source(1)
@@ -35,7 +35,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkRDP times RDP from both of its starts on the shapes of MM's studies at
+// BenchmarkRDP times RDP from both of its starts on the shapes of the studies of [nosaka2024mm] at
 // η = 1: PID (c = 13, l = 6) and HD (c = 18, l = 17), a = 1000. The figures are
 // those of one iteration, too: iterations/op and seconds over them.
 func BenchmarkRDP(b *testing.B) {

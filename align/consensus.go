@@ -8,8 +8,8 @@ import (
 )
 
 // Consensus aligns by semi-orthogonal changes of basis into a space of more
-// dimensions than any party has (this project; it is GOPP with d ≥ l_i and a
-// spectral start):
+// dimensions than any party has (this project, docs/methods.md sections 5.4 and 9.2;
+// it is GOPP with d ≥ l_i and a spectral start):
 //
 //	minimise Σ_i ‖A_i G_i − Z‖_F²  over G_i (l_i × d) with G_iG_iᵀ = I and Z (a × d)
 //	start     Z = U_d Σ_d

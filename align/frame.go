@@ -36,7 +36,7 @@ func (f *frame) take(a *mat.Dense) float64 {
 }
 
 // find finds a basis of the span of the a that was taken, with rank and condition
-// number. It comes from Cholesky of AᵀA, twice (CholeskyQR2, Yamamoto et al. 2015),
+// number. It comes from Cholesky of AᵀA, twice (CholeskyQR2, [yamamoto2015]),
 // which is orthonormal to eps where a is well conditioned, once where it is very
 // well conditioned, and from the singular value decomposition otherwise. The cost
 // is O(a l²).

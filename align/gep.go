@@ -16,7 +16,7 @@ const (
 )
 
 // GEP aligns by the generalised eigenvalue problem of Kawakami, Takano and
-// Imakura (GEP §3, "Kawakami-DC"), column by column of G:
+// Imakura ([kawakami2024], section 3; docs/methods.md section 5.2), column by column of G:
 //
 //	minimise Σ_ij ‖A_i g_i − A_j g_j‖²  subject to  Σ_i ‖A_i g_i‖² = 1
 //	S v = λ D v,  D = blockdiag(A_iᵀA_i),  S = 2cD − 2WᵀW
@@ -49,7 +49,7 @@ const (
 //
 // # Weighting
 //
-// With Options.Weighting column j is multiplied by (GEP eq. 13)
+// With Options.Weighting column j is multiplied by ([kawakami2024], eq. (13))
 //
 //	w_j = exp(−(λ_j − λ_1)/(λ_d − λ_1))
 //

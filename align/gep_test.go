@@ -34,7 +34,7 @@ func blockDiagonal(a []*mat.Dense) (d, s *mat.Dense) {
 
 // TestGEPEigen checks over shapes, dimensions and solvers what makes G the
 // solution: VᵀDV = I, SV = DV diag(λ), 0 ≤ λ_1 ≤ … ≤ λ_d ≤ 2c, and no other V
-// with VᵀDV = I has a smaller sum (Ky Fan 1949).
+// with VᵀDV = I has a smaller sum [fan1949].
 func TestGEPEigen(t *testing.T) {
 	src := source(21)
 	for _, sh := range shapes(t) {
@@ -144,7 +144,7 @@ func TestGEPInvariance(t *testing.T) {
 			}
 			cond := math.Max(slices.Max(r.Conds), slices.Max(q.Conds))
 			// Eigenvectors move by the perturbation, eps times the terms and the square
-			// of the condition, over the gap (Davis, Kahan 1970).
+			// of the condition, over the gap [davis1970].
 			rows, _ := s.a[0].Dims()
 			tol := 32 * float64(rows+sumOf(s.cols())) * linalg.Eps * cond * cond * 2 * float64(len(s.a)) / gap
 			x, y := collaboration(s.a, r.G), collaboration(turned, q.G)

@@ -9,8 +9,8 @@ import (
 	"concord/manifold"
 )
 
-// GOPP aligns by the generalised orthogonal Procrustes problem (ODC1 §IV,
-// Algorithm 2; Gower 1975; Ling 2023):
+// GOPP aligns by the generalised orthogonal Procrustes problem ([nosaka2024odc],
+// algorithm 2; [gower1975]; [ling2023]; docs/methods.md section 5.3):
 //
 //	minimise Σ_i ‖A_i G_i − Z‖_F²  over orthogonal G_i (l × l) and Z (a × l)
 //

@@ -135,11 +135,6 @@ func dot(x, y []float64) float64 {
 	return blas64.Dot(blas64.Vector{N: len(x), Data: x, Inc: 1}, blas64.Vector{N: len(y), Data: y, Inc: 1})
 }
 
-// add overwrites y with y + t·x.
-func add(y []float64, t float64, x []float64) {
-	blas64.Axpy(t, blas64.Vector{N: len(x), Data: x, Inc: 1}, blas64.Vector{N: len(y), Data: y, Inc: 1})
-}
-
 // block is the view of the rows of a stacked matrix (L × d) that belong to party
 // i.
 func (in *input) block(m *mat.Dense, i int) *mat.Dense {

@@ -23,10 +23,9 @@ const (
 	blocksOfGEP = 4
 )
 
-// krylov returns approximate top d left singular vectors and values of W by a
-// randomized block Krylov method (Musco, Musco 2015; Halko, Martinsson, Tropp
-// 2011 for the random start): with Ω an L × k matrix of random signs, k = d + 6 or a
-// little more, and B = WWᵀ, an orthonormal basis Q of
+// krylov returns approximate top d left singular vectors and values of W by a randomized block
+// Krylov method ([musco2015]; [halko2011] for the random start): with Ω an L × k matrix of
+// random signs, k = d + 6 or a little more, and B = WWᵀ, an orthonormal basis Q of
 //
 //	[WΩ, BWΩ, …, B^{n−1}WΩ],  n = in.blocks
 //
@@ -122,8 +121,8 @@ func (in *input) krylovOuter(d, width, total int) (*ritz, error) {
 // extend puts the first n columns of y, made orthonormal to the columns of q
 // before at and to each other, in q from there on, and returns them.
 //
-// Twice is enough for a column that keeps its length the second time (Kahan;
-// Parlett, The Symmetric Eigenvalue Problem §6.9). One that was a combination of
+// Twice is enough for a column that keeps its length the second time (Kahan's,
+// [parlett1998], section 6.9). One that was a combination of
 // the others does not: W has no further direction, as when many anchor rows are
 // zero, and a random one takes its place.
 func extend(q *mat.Dense, at int, y *mat.Dense, n int, src rand.Source) (*mat.Dense, error) {

@@ -55,20 +55,9 @@ func TestMinimise(t *testing.T) {
 				break
 			}
 		}
-		if c.name == "at the minimum" {
-			continue
+		if _, n, converged := minimise(c.f, append([]float64(nil), c.start...), 1e-14, 0); n != 0 || converged {
+			t.Errorf("%s: %d iterations, converged %t, where none are allowed", c.name, n, converged)
 		}
-		if _, n, converged := minimise(c.f, append([]float64(nil), c.start...), 1e-14, 2); n != 2 || converged {
-			t.Errorf("%s: %d iterations, converged %t, where two are allowed", c.name, n, converged)
-		}
-	}
-}
-
-// TestMinimiseOutside holds that a search that begins outside of the domain says so.
-func TestMinimiseOutside(t *testing.T) {
-	x := []float64{-1}
-	if value, _, _ := minimise(func(x, _ []float64) float64 { return math.Inf(1) }, x, 1e-10, 10); !math.IsInf(value, 1) {
-		t.Errorf("value %g outside of the domain", value)
 	}
 }
 

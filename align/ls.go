@@ -7,7 +7,8 @@ import (
 )
 
 // LS aligns by least squares to a common target of least total distance
-// (Imakura, Sakurai 2020; NRI §4.1, eq. 3; ODC2 §III-A, "Imakura-DC"):
+// ([imakura2020]; [imakura2023], section 4.1, eq. (3); [nosaka2025], section III-A;
+// docs/methods.md section 5.1):
 //
 //	W = [A_1 … A_c] = U Σ Vᵀ
 //	Z = U_d R
@@ -18,7 +19,7 @@ import (
 // orthogonal nor, when d > l_i, of full column rank.
 //
 // When all F_i span one subspace, Rank(A) = m, d = l and R is invertible, the
-// result is weakly concordant: F_1 G_1 = … = F_c G_c (ODC2 Theorem III.3).
+// result is weakly concordant: F_1 G_1 = … = F_c G_c ([nosaka2025], theorem III.3).
 //
 // The sign of each column of U_d is fixed as in [linalg.SVDLeft], so a given R
 // gives one result on every machine. The columns of Z have norm 1 over a rows

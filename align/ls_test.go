@@ -84,7 +84,7 @@ func stack(a []*mat.Dense) *mat.Dense {
 	return w
 }
 
-// TestLSConcordance checks ODC2 Theorem III.3: with F_i = V R_i of one span, R_i
+// TestLSConcordance checks [nosaka2025], theorem III.3: with F_i = V R_i of one span, R_i
 // invertible and Rank(A) = m, LS is weakly concordant for every invertible R:
 // all F_i G_i are equal and all G_i invertible.
 func TestLSConcordance(t *testing.T) {
@@ -175,7 +175,7 @@ func TestLSPermutation(t *testing.T) {
 
 // gapTolerance bounds how far the columns of A_i G_i may move when W is turned
 // from the right: singular vectors are exact to eps·s₁ over the distance to
-// the next singular value (Davis, Kahan 1970), with the number of elements of a
+// the next singular value [davis1970], with the number of elements of a
 // sum and a factor of 8 for the constants.
 func gapTolerance(a []*mat.Dense, r *align.Result) float64 {
 	rows, _ := a[0].Dims()

@@ -11,8 +11,8 @@ import (
 //
 //	Σ_i ‖A_i G_i − mean_j A_j G_j‖_F²,   Σ_i ‖A_i G_i − Z‖_F²
 //
-// The mean is updated party by party (Welford 1962) within groups of parties
-// that are then merged (Chan, Golub, LeVeque 1979), so that each A_i G_i is made
+// The mean is updated party by party [welford1962] within groups of parties
+// that are then merged [chan1979], so that each A_i G_i is made
 // once, none is kept, and little sums of large numbers do not cancel. The cost
 // is O(a d L) in time and O(a d) in memory.
 func (res *Result) measure(in *input, z *mat.Dense) error {

@@ -6,8 +6,9 @@ import (
 	"concord/linalg"
 )
 
-// ODC aligns by the closed form of orthonormal data collaboration (Nosaka,
-// Takano, Yoshise; ODC2 §IV, eq. 20, Theorem IV.3), party 1 being the reference:
+// ODC aligns by the closed form of orthonormal data collaboration ([nosaka2025],
+// section IV, eq. (20) and theorem IV.3; docs/methods.md section 5.3), party 1 being
+// the reference:
 //
 //	Z = A_1 O
 //	A_iᵀ Z = U Σ Vᵀ

@@ -49,7 +49,7 @@ type world struct {
 }
 
 // newWorld makes a study under SameSpan-Orth (R_i Haar) or SameSpan (R_i
-// normal), as ODC2 §V-C names them. V is the basis that party 1 makes from its
+// normal), as [nosaka2025], section V-C, names them. V is the basis that party 1 makes from its
 // rows.
 func newWorld(t *testing.T, sz worldSize, orthogonal bool) world {
 	t.Helper()
@@ -65,7 +65,7 @@ func newWorld(t *testing.T, sz worldSize, orthogonal bool) world {
 		t.Fatal(err)
 	}
 	src := source(11)
-	b, _, err := basis.New(basis.KindSVD, secret.NewMatrix(linalg.Normal(2*sz.m, sz.m, src)), sz.l, src)
+	b, _, err := basis.New(basis.Spec{Kind: "svd", Dim: sz.l}, secret.NewMatrix(linalg.Normal(2*sz.m, sz.m, src)), basis.Shared{}, src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func (w world) tolerance(t *testing.T, r *align.Result) float64 {
 	return 8 * float64(rows+w.c*w.l) * linalg.Eps * cond(w.anchor) * worst
 }
 
-// TestODCConcordance checks ODC2 Theorem IV.3: under SameSpan-Orth all F_i G_i
+// TestODCConcordance checks [nosaka2025], theorem IV.3: under SameSpan-Orth all F_i G_i
 // are equal for every O, and G_i = R_iᵀ R_1 O.
 func TestODCConcordance(t *testing.T) {
 	for _, sz := range sizes() {

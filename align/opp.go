@@ -7,7 +7,7 @@ import (
 )
 
 // OPP aligns by orthogonal Procrustes to the common target of least total
-// distance (Nosaka, Yoshise; MM §3):
+// distance ([nosaka2024mm], section 3; docs/methods.md section 5.3):
 //
 //	W = [A_1 … A_c] = U Σ Vᵀ
 //	Z = U_l

@@ -20,13 +20,13 @@ import (
 //	f(G) = ‖Σ_i A_i G_i‖² = tr(GᵀKG),   objective = Σ_i ‖A_i‖² − f/c
 //
 // and the alternation G_i = polar(A_iᵀZ), Z = mean A_iG_i is the generalised
-// power method (Journée, Nesterov, Richtárik, Sepulchre 2010; Ling 2023)
+// power method ([journee2010]; [ling2023])
 //
 //	M = K G,  G_i = polar(M_i)
 //
 // in which f never falls.
 //
-// Acceleration is Anderson's (1965; Walker, Ni 2011) on the fixed-point map
+// Acceleration is Anderson's ([anderson1965]; [walker2011]) on the fixed-point map
 // M → K polar(M): the next M is the combination of the last window + 1 images
 // whose combined change M' − M is smallest. It costs no product and no polar
 // factor beyond those of the map. Should f fall, the step is taken back, the

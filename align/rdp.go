@@ -11,7 +11,7 @@ import (
 )
 
 // RDP aligns over the matrices of full rank with a penalty on their determinants
-// (Nosaka, Yoshise; MM §3.3, "RDP"):
+// ([nosaka2024mm], section 3.3; docs/methods.md section 5.5):
 //
 //	minimise ½ Σ_ij ‖A_iG_i − A_jG_j‖_F² + η Σ_i (log det(G_iᵀG_i))²
 //
@@ -35,7 +35,7 @@ import (
 //
 // η is not free of scale: A → tA calls for η → t²η. Options.Eta is therefore
 // relative to ‖A‖_F²/m, which the analyst estimates by mean_i ‖A_i‖_F²/l, exact for
-// orthonormal F_i and an orthonormal anchor. The default is 1e-3: with MM's
+// orthonormal F_i and an orthonormal anchor. The default is 1e-3: with the paper's
 // standard normal anchor of 1000 rows that is η = 1, which gives the paper's
 // figures. Options.EtaScale = 1 takes Options.Eta as it stands. Result.Eta reports
 // the product.

@@ -12,7 +12,7 @@ import (
 // Sharing says how much two groups of parties see of each other: the principal angles
 // between the spans of their anchor images. With bases over different features nothing
 // else makes an alignment: where no direction is shared, every G_i is as good as any
-// other, and the one that is found fits the anchor's noise (METHODS.md section 9.1).
+// other, and the one that is found fits the anchor's noise (docs/methods.md section 9.1).
 type Sharing struct {
 	// First and Second are indices into the groups, First < Second.
 	First, Second int
@@ -35,13 +35,13 @@ type Sharing struct {
 // groups do not share then have images at right angles, but for rounding. Otherwise
 // the anchor's rows are taken as independent draws of one law, and images of
 // independent features have the small angles of random subspaces: with s = N − 1 and the
-// ranks p ≤ q the largest of θ = cos² has (Johnstone 2008, Theorem 1, canonical
+// ranks p ≤ q the largest of θ = cos² has ([johnstone2008], theorem 1, canonical
 // correlations)
 //
 //	log(θ/(1−θ)) ≈ μ + σ W₁,  μ = 2 log tan((φ+γ)/2),  σ³ = 16 / (s² sin²(φ+γ) sin φ sin γ)
 //	sin²(γ/2) = (p − ½)/s,  sin²(φ/2) = (q − ½)/s
 //
-// with W₁ of Tracy and Widom's law, whose 0.999 quantile is 3.27 (Bejan 2005). Columns
+// with W₁ of Tracy and Widom's law [tracy1996], whose 0.999 quantile is 3.27 [bejan2005]. Columns
 // are centred, and N is one less than the rows, so that a mean that all columns have does
 // not count as a direction. Cost: O(a L min(a, L)) a group, O(a p q) a pair.
 func Between(groups [][]*mat.Dense, exact bool) ([]Sharing, error) {

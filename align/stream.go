@@ -43,8 +43,8 @@ func StreamMethods() []string { return []string{"odc", "ls"} }
 //
 //	Wᵀ = Q T,  T = P Σ Uᵀ,
 //
-// by QR of T stacked on the next A_iᵀ, of which Q is never kept (Golub, Van Loan,
-// Matrix Computations §6.5.3). That keeps all digits that the singular value
+// by QR of T stacked on the next A_iᵀ, of which Q is never kept ([golub2013],
+// section 6.5.3). That keeps all digits that the singular value
 // decomposition of W would, for about four times the work. So LS reads W twice,
 // and a third time only when it must.
 //

@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/align"
-	"concord/study"
+	"concord/contract"
+	"concord/wire"
 )
 
 // Align finds the change of basis Gᵢ (lᵢ × d) of every party from the Ãᵢ alone,
@@ -24,7 +25,7 @@ import (
 // contract and the anchor ids are compared: parties with different anchors
 // would be aligned to nonsense. How many parties take part the roster says, which may
 // have changed since the contract was written.
-func Align(c *study.Contract, epoch study.Hash, parts []Contribution) (*align.Result, error) {
+func Align(c *contract.Contract, epoch wire.Hash, parts []Contribution) (*align.Result, error) {
 	if len(parts) < 2 {
 		return nil, fmt.Errorf("analyst: %d contributions; a collaboration needs 2", len(parts))
 	}
@@ -46,7 +47,7 @@ func Align(c *study.Contract, epoch study.Hash, parts []Contribution) (*align.Re
 	opt := align.Options{
 		Target: align.Target(c.Alignment.Target),
 		Solver: map[string]string{"ls": "gram", "opp": "gram", "gep": "qr"}[c.Alignment.Method],
-		Source: rand.NewChaCha8(study.HashOf(append([]byte("concord/align/target/v1\x00"), epoch[:]...))),
+		Source: rand.NewChaCha8(wire.HashOf(append([]byte("concord/align/target/v1\x00"), epoch[:]...))),
 	}
 	if c.Alignment.Dim > 0 || len(c.Views) > 0 {
 		opt.Dim = min(c.D(), rows, sum)
@@ -83,8 +84,8 @@ func widen(res *align.Result, d int) {
 
 // sameAnchor names who used which anchor when they differ.
 func sameAnchor(parts []Contribution) error {
-	groups := map[study.Hash][]string{}
-	var order []study.Hash
+	groups := map[wire.Hash][]string{}
+	var order []wire.Hash
 	for _, p := range parts {
 		if groups[p.Anchor] == nil {
 			order = append(order, p.Anchor)

@@ -11,13 +11,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/analyst"
+	"concord/contract"
 	"concord/linalg"
-	"concord/study"
+	"concord/wire"
 )
 
-func newContract(t *testing.T, more string) *study.Contract {
+func newContract(t *testing.T, more string) *contract.Contract {
 	t.Helper()
-	c, err := study.ParseYAML([]byte(`
+	c, err := contract.ParseYAML([]byte(`
 name: Test
 parties: 3
 features: [a, b, c, d]
@@ -47,7 +48,7 @@ func parts(rnd *rand.ChaCha8) []analyst.Contribution {
 				labels[r] = 1
 			}
 		}
-		p := analyst.Contribution{Party: string(rune('A' + i)), X: new(mat.Dense), A: new(mat.Dense), Labels: labels, Anchor: study.Hash{7}}
+		p := analyst.Contribution{Party: string(rune('A' + i)), X: new(mat.Dense), A: new(mat.Dense), Labels: labels, Anchor: wire.Hash{7}}
 		p.X.Mul(x, &f)
 		p.A.Mul(anchor, &f)
 		out[i] = p
@@ -68,11 +69,11 @@ func TestAlignAndTrain(t *testing.T) {
 	} {
 		c := newContract(t, more)
 		ps := parts(rand.NewChaCha8([32]byte{1}))
-		g, err := analyst.Align(c, study.Hash{1}, ps)
+		g, err := analyst.Align(c, wire.Hash{1}, ps)
 		if err != nil {
 			t.Fatal(err)
 		}
-		// One span, one anchor: the aligned anchors agree (ODC2 Thm III.3, IV.3).
+		// One span, one anchor: the aligned anchors agree ([nosaka2025], theorems III.3 and IV.3).
 		var first mat.Dense
 		first.Mul(ps[0].A, g.G[0])
 		for i := range ps {
@@ -83,7 +84,7 @@ func TestAlignAndTrain(t *testing.T) {
 				t.Errorf("%s: party %d is not aligned with party 1", more, i+1)
 			}
 		}
-		trained, err := analyst.Train(t.Context(), c, study.Hash{1}, ps, g)
+		trained, err := analyst.Train(t.Context(), c, wire.Hash{1}, ps, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,7 @@ func TestAlignAndTrain(t *testing.T) {
 		if auc := trained.Outcome.Metrics[0]; auc.Name != "roc_auc" || auc.Value < 0.7 {
 			t.Errorf("%s: %s is %.3f", more, auc.Name, auc.Value)
 		}
-		again, err := analyst.Train(t.Context(), c, study.Hash{1}, ps, g)
+		again, err := analyst.Train(t.Context(), c, wire.Hash{1}, ps, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,11 +119,11 @@ func TestOutweighed(t *testing.T) {
 	} {
 		c := newContract(t, tc.more)
 		ps := parts(rand.NewChaCha8([32]byte{5}))
-		g, err := analyst.Align(c, study.Hash{1}, ps)
+		g, err := analyst.Align(c, wire.Hash{1}, ps)
 		if err != nil {
 			t.Fatal(err)
 		}
-		trained, err := analyst.Train(t.Context(), c, study.Hash{1}, ps, g)
+		trained, err := analyst.Train(t.Context(), c, wire.Hash{1}, ps, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,8 +135,8 @@ func TestOutweighed(t *testing.T) {
 
 func TestRegression(t *testing.T) {
 	c := newContract(t, "")
-	c.Label = study.Label{Name: "y", Type: "number"}
-	c.Model = study.Model{Kind: "ridge", Alpha: 1}
+	c.Label = contract.Label{Name: "y", Type: "number"}
+	c.Model = contract.Model{Kind: "ridge", Alpha: 1}
 	c.Metrics = []string{"rmse", "r2"}
 	c.Floors.PerClass = 0
 	ps := parts(rand.NewChaCha8([32]byte{2}))
@@ -146,11 +147,11 @@ func TestRegression(t *testing.T) {
 			ps[i].Values.Set(r, 0, 3*mat.Norm(ps[i].A, 2)) // constant: R2 is 0 or below
 		}
 	}
-	g, err := analyst.Align(c, study.Hash{1}, ps)
+	g, err := analyst.Align(c, wire.Hash{1}, ps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trained, err := analyst.Train(t.Context(), c, study.Hash{1}, ps, g)
+	trained, err := analyst.Train(t.Context(), c, wire.Hash{1}, ps, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{"one party alone", "1 contributions; a collaboration needs 2", func(p []analyst.Contribution) []analyst.Contribution { return p[:1] }},
 		{"another anchor", "different anchors: A, C used 070000000000; B used 080000000000; setup must be repeated",
-			func(p []analyst.Contribution) []analyst.Contribution { p[1].Anchor = study.Hash{8}; return p }},
+			func(p []analyst.Contribution) []analyst.Contribution { p[1].Anchor = wire.Hash{8}; return p }},
 		{"X too wide", `"B": X is 30 × 4 and A is 20 × 3, the contract says 3 columns`,
 			func(p []analyst.Contribution) []analyst.Contribution { p[1].X = mat.NewDense(30, 4, nil); return p }},
 		{"A too short", `"A": A has 19 rows, the contract says 20`,
@@ -190,7 +191,7 @@ func TestRefused(t *testing.T) {
 		{"below the class floor", `class "yes" has 0 rows, the floor is 3`,
 			func(p []analyst.Contribution) []analyst.Contribution { clear(p[0].Labels); return p }},
 	} {
-		_, err := analyst.Align(newContract(t, ""), study.Hash{1}, tc.change(parts(rand.NewChaCha8([32]byte{3}))))
+		_, err := analyst.Align(newContract(t, ""), wire.Hash{1}, tc.change(parts(rand.NewChaCha8([32]byte{3}))))
 		if err == nil || !strings.Contains(err.Error(), tc.problem) {
 			t.Errorf("%s: error is %v, want %q", tc.name, err, tc.problem)
 		}
@@ -200,13 +201,13 @@ func TestRefused(t *testing.T) {
 func TestTrainStops(t *testing.T) {
 	c := newContract(t, "")
 	ps := parts(rand.NewChaCha8([32]byte{4}))
-	g, err := analyst.Align(c, study.Hash{1}, ps)
+	g, err := analyst.Align(c, wire.Hash{1}, ps)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := analyst.Train(ctx, c, study.Hash{1}, ps, g); !errors.Is(err, context.Canceled) {
+	if _, err := analyst.Train(ctx, c, wire.Hash{1}, ps, g); !errors.Is(err, context.Canceled) {
 		t.Errorf("Train with an ended context = %v", err)
 	}
 }
@@ -222,11 +223,11 @@ func TestTrainTooLarge(t *testing.T) {
 		for i := range ps {
 			change(&ps[i])
 		}
-		g, err := analyst.Align(c, study.Hash{1}, ps)
+		g, err := analyst.Align(c, wire.Hash{1}, ps)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = analyst.Train(t.Context(), c, study.Hash{1}, ps, g)
+		_, err = analyst.Train(t.Context(), c, wire.Hash{1}, ps, g)
 		return err
 	}
 

@@ -6,13 +6,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/align"
+	"concord/contract"
 	"concord/learn"
 	"concord/linalg"
-	"concord/study"
 )
 
 // Answers is what one party gets under nri: the model's predictions for its image of
-// the anchor, Yᵢ^anc = h(Ãᵢ Gᵢ) (NRI Algorithm 2).
+// the anchor, Yᵢ^anc = h(Ãᵢ Gᵢ) ([imakura2023], algorithm 2).
 type Answers struct {
 	// Labels are a indices into the contract's levels, for hard answers.
 	Labels []int64
@@ -25,7 +25,7 @@ type Answers struct {
 // shows them less than the model does, yet something: answers are functions of rows.
 //
 // Cost: what the model needs for a rows, and O(a l d), for each party.
-func Answer(c *study.Contract, h learn.Model, parts []Contribution, g *align.Result) ([]Answers, error) {
+func Answer(c *contract.Contract, h learn.Model, parts []Contribution, g *align.Result) ([]Answers, error) {
 	out := make([]Answers, len(parts))
 	for i, p := range parts {
 		var aligned mat.Dense

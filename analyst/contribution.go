@@ -3,7 +3,8 @@ package analyst
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"concord/study"
+	"concord/contract"
+	"concord/wire"
 )
 
 // Contribution is what one party sent.
@@ -17,7 +18,7 @@ type Contribution struct {
 	// Values are nᵢ × 1 numbers, for number labels.
 	Values *mat.Dense
 	// Anchor is the id of the anchor that the party used.
-	Anchor study.Hash
+	Anchor wire.Hash
 	// View names its features, where the contract has views.
 	View string
 }
@@ -25,7 +26,7 @@ type Contribution struct {
 // Check compares a contribution with the contract: shapes, finite numbers,
 // labels that exist, floors that its sender promised. Errors name the party and
 // the member, never a value.
-func (p *Contribution) Check(c *study.Contract) error {
+func (p *Contribution) Check(c *contract.Contract) error {
 	s := Inspect(c, p.Party)
 	y := Shape{len(p.Labels), 1}
 	if c.Label.Type == "class" {

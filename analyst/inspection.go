@@ -4,21 +4,21 @@ import (
 	"fmt"
 	"math"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // Inspection is [Contribution.Check] for a contribution that lies in a file and may
 // be larger than the memory: the caller hands over elements as it reads them, part
 // by part, and then asks for the verdict. It keeps counts only.
 type Inspection struct {
-	c      *study.Contract
+	c      *contract.Contract
 	party  string
 	counts []int // of labels, by class
 	err    error // the first element that is wrong
 }
 
 // Inspect begins to inspect a contribution of a party, under a checked contract.
-func Inspect(c *study.Contract, party string) *Inspection {
+func Inspect(c *contract.Contract, party string) *Inspection {
 	return &Inspection{c: c, party: party, counts: make([]int, len(c.Label.Levels))}
 }
 

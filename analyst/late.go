@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/linalg"
-	"concord/study"
 )
 
 // Target is what a party that comes later is aligned to: the mean of the aligned anchors,
@@ -33,12 +33,12 @@ func Target(parts []Contribution, g []*mat.Dense) *mat.Dense {
 // AlignLate finds the change of basis G (l × d) of a party that comes after the others
 // were aligned, without moving theirs:
 //
-//	orthogonal methods (odc, opp, gopp):  min ‖Ã G − Z‖_F, GᵀG = I   (Schönemann 1966)
+//	orthogonal methods (odc, opp, gopp):  min ‖Ã G − Z‖_F, GᵀG = I   [schonemann1966]
 //	consensus:                            the same with GGᵀ = I, l ≤ d
 //	the others:                           G = Ã⁺ Z
 //
 // The notes say what is deficient. Cost: O(a l d).
-func AlignLate(c *study.Contract, z *mat.Dense, p Contribution) (g *mat.Dense, notes []string, err error) {
+func AlignLate(c *contract.Contract, z *mat.Dense, p Contribution) (g *mat.Dense, notes []string, err error) {
 	if err := p.Check(c); err != nil {
 		return nil, nil, err
 	}

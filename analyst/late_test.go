@@ -8,8 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/analyst"
+	"concord/contract"
 	"concord/linalg"
-	"concord/study"
+	"concord/wire"
 )
 
 // TestAlignLate: a party that comes late, whose basis spans what the others' do, is put
@@ -27,7 +28,7 @@ func TestAlignLate(t *testing.T) {
 		for i := range labels {
 			labels[i] = int64(i % 2)
 		}
-		return analyst.Contribution{Party: name, X: linalg.Normal(n, l, rnd), A: &ai, Labels: labels, Anchor: study.Hash{1}}
+		return analyst.Contribution{Party: name, X: linalg.Normal(n, l, rnd), A: &ai, Labels: labels, Anchor: wire.Hash{1}}
 	}
 	turned := func() *mat.Dense {
 		var b mat.Dense
@@ -35,13 +36,13 @@ func TestAlignLate(t *testing.T) {
 		return &b
 	}
 	for _, method := range []string{"odc", "ls", "gep", "opp", "gopp", "rdp"} {
-		c, err := study.ParseYAML([]byte("name: T\nparties: 3\nfeatures: [a, b, c, d, e, f]\nlabel: {name: y, levels: [n, p], positive: p}\n" +
+		c, err := contract.ParseYAML([]byte("name: T\nparties: 3\nfeatures: [a, b, c, d, e, f]\nlabel: {name: y, levels: [n, p], positive: p}\n" +
 			"anchor: {kind: uniform, rows: 60}\nbasis: {dim: 3}\nalignment: {method: " + method + "}\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		parts := []analyst.Contribution{part("A", turned()), part("B", turned()), part("C", turned())}
-		g, err := analyst.Align(c, study.Hash{7}, parts)
+		g, err := analyst.Align(c, wire.Hash{7}, parts)
 		if err != nil {
 			t.Fatalf("%s: %v", method, err)
 		}

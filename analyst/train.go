@@ -10,10 +10,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/align"
+	"concord/contract"
 	"concord/learn"
 	"concord/metric"
 	"concord/onnx"
-	"concord/study"
+	"concord/release"
+	"concord/wire"
 )
 
 // folds is k of the cross-validation.
@@ -25,7 +27,7 @@ const folds = 5
 // the anchor alone and see no label.)
 type Trained struct {
 	Model   learn.Model
-	Outcome study.Outcome
+	Outcome release.Outcome
 }
 
 // Train stacks X̂ᵢ = X̃ᵢ Gᵢ and Yᵢ in the order of parts and trains the contract's
@@ -33,7 +35,7 @@ type Trained struct {
 // is an error, told before the cross-validation.
 //
 // Cost: six fits on Σ nᵢ rows of l columns.
-func Train(ctx context.Context, c *study.Contract, epoch study.Hash, parts []Contribution, g *align.Result) (*Trained, error) {
+func Train(ctx context.Context, c *contract.Contract, epoch wire.Hash, parts []Contribution, g *align.Result) (*Trained, error) {
 	x, y := stack(c, parts, g)
 	learner, err := learn.New(c.Model.Spec())
 	if err != nil {
@@ -58,7 +60,7 @@ func Train(ctx context.Context, c *study.Contract, epoch study.Hash, parts []Con
 	if _, err := onnx.FromModel(model); err != nil {
 		return nil, fmt.Errorf("analyst: the model cannot become a file: %w", err)
 	}
-	out := &Trained{Model: model, Outcome: study.Outcome{Format: 1, Rows: n, Metrics: []study.Metric{}, Notes: slices.Clone(g.Warnings)}}
+	out := &Trained{Model: model, Outcome: release.Outcome{Format: 1, Rows: n, Metrics: []release.Metric{}, Notes: slices.Clone(g.Warnings)}}
 	note := func(format string, args ...any) {
 		out.Outcome.Notes = append(out.Outcome.Notes, fmt.Sprintf(format, args...))
 	}
@@ -82,17 +84,17 @@ func Train(ctx context.Context, c *study.Contract, epoch study.Hash, parts []Con
 			note("%s could not be computed: %v", name, err)
 			continue
 		}
-		out.Outcome.Metrics = append(out.Outcome.Metrics, study.Metric{Name: name, Value: v})
+		out.Outcome.Metrics = append(out.Outcome.Metrics, release.Metric{Name: name, Value: v})
 	}
 	return out, nil
 }
 
 // outweighed warns when the model's penalty is larger than what the data can
 // set against it in any direction, so that the model is nearly constant: the
-// scale artefact of LS with the identity target (METHODS.md section 10). The
+// scale artefact of LS with the identity target (docs/methods.md section 5.8). The
 // data's side is the largest sum of squares of a column of x, for logistic
 // regression a quarter of it (its largest curvature), for the squared hinge twice.
-func outweighed(c *study.Contract, x *mat.Dense) string {
+func outweighed(c *contract.Contract, x *mat.Dense) string {
 	_, d := x.Dims()
 	var largest float64
 	for j := range d {
@@ -116,7 +118,7 @@ func outweighed(c *study.Contract, x *mat.Dense) string {
 }
 
 // stack returns X̂ (Σnᵢ × l) and Y.
-func stack(c *study.Contract, parts []Contribution, g *align.Result) (*mat.Dense, learn.Target) {
+func stack(c *contract.Contract, parts []Contribution, g *align.Result) (*mat.Dense, learn.Target) {
 	total := 0
 	for _, p := range parts {
 		n, _ := p.X.Dims()
@@ -146,9 +148,9 @@ func stack(c *study.Contract, parts []Contribution, g *align.Result) (*mat.Dense
 
 // crossValidate returns the scores of every row by a model trained without its
 // fold. Folds are drawn from the epoch, each class spread evenly over them.
-func crossValidate(ctx context.Context, learner learn.Learner, x *mat.Dense, y learn.Target, epoch study.Hash) (*mat.Dense, error) {
+func crossValidate(ctx context.Context, learner learn.Learner, x *mat.Dense, y learn.Target, epoch wire.Hash) (*mat.Dense, error) {
 	n, d := x.Dims()
-	rnd := rand.New(rand.NewChaCha8(study.HashOf(append([]byte("concord/folds/v1\x00"), epoch[:]...))))
+	rnd := rand.New(rand.NewChaCha8(wire.HashOf(append([]byte("concord/folds/v1\x00"), epoch[:]...))))
 	fold := assignFolds(y, n, rnd)
 	var scores *mat.Dense
 	for k := range min(folds, n) {
@@ -215,6 +217,6 @@ func targetOf(y learn.Target, rows []int) learn.Target {
 
 // measure computes one of the contract's metrics from scores (n × classes, or
 // n × 1).
-func measure(name string, c *study.Contract, y learn.Target, scores *mat.Dense) (float64, error) {
+func measure(name string, c *contract.Contract, y learn.Target, scores *mat.Dense) (float64, error) {
 	return metric.Compute(name, metric.Truth{Labels: y.Labels, Positive: c.PositiveLevel(), Values: y.Values}, scores)
 }

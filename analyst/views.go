@@ -10,12 +10,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/align"
-	"concord/study"
+	"concord/contract"
 )
 
 // related says for each pair of views how many directions both see. It needs nothing but
 // the anchor's images: whether an alignment has anything to go by is their matter alone.
-func related(c *study.Contract, parts []Contribution) ([]string, error) {
+func related(c *contract.Contract, parts []Contribution) ([]string, error) {
 	var views []string
 	groups := map[string][]*mat.Dense{}
 	parties := map[string][]string{}

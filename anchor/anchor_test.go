@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
+	"concord/anchor/spec"
 	"concord/linalg"
 	"concord/secret"
 )
@@ -105,7 +107,7 @@ func TestSeedStorage(t *testing.T) {
 		t.Errorf("erased seed: %v", err)
 	}
 	for name, s := range map[string]anchor.Seed{"zero": {}, "erased": s} {
-		if _, err := anchor.Generate(anchor.Spec{Kind: anchor.KindUniform}, s, 3); err == nil {
+		if _, err := anchor.Generate(anchor.Spec{Kind: spec.Uniform}, s, 3); err == nil {
 			t.Errorf("%s seed generates an anchor", name)
 		}
 		func() {
@@ -161,7 +163,7 @@ func TestResolve(t *testing.T) {
 		{anchor.Spec{}, 5, 0, `unknown kind ""`},
 		{anchor.Spec{Kind: "uniform"}, 0, 0, "0 columns"},
 		{anchor.Spec{Kind: "uniform", Rows: math.MaxInt}, 5, 0, "exceed the limit"},
-		{anchor.Spec{Kind: "uniform", Rows: anchor.MaxElements}, 2, 0, "exceed the limit"},
+		{anchor.Spec{Kind: "uniform", Rows: spec.MaxElements}, 2, 0, "exceed the limit"},
 		{anchor.Spec{Kind: "uniform"}, math.MaxInt, 0, "exceed the limit"},
 		{anchor.Spec{Kind: "orthonormal"}, 20000, 0, "20000 rows of 20000 features exceed the limit"},
 	} {
@@ -187,12 +189,12 @@ func TestGenerate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range anchor.Kinds() {
+	for _, kind := range spec.Seeded() {
 		for _, s := range [][2]int{{1, 1}, {5, 1}, {6, 6}, {40, 7}, {0, 4}} {
-			spec := anchor.Spec{Kind: kind, Rows: s[0]}
+			of := anchor.Spec{Kind: kind, Rows: s[0]}
 			t.Run(fmt.Sprintf("%s %d x %d", kind, s[0], s[1]), func(t *testing.T) {
-				a := generate(t, spec, seed(t), s[1])
-				resolved, err := spec.Resolve(s[1])
+				a := generate(t, of, seed(t), s[1])
+				resolved, err := of.Resolve(s[1])
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -202,18 +204,18 @@ func TestGenerate(t *testing.T) {
 				if rank, err := linalg.Rank(a, 0); err != nil || rank != s[1] {
 					t.Errorf("rank %d, %v, want %d", rank, err, s[1])
 				}
-				if !mat.Equal(a, generate(t, spec, seed(t), s[1])) {
+				if !mat.Equal(a, generate(t, of, seed(t), s[1])) {
 					t.Error("a second time gives another anchor")
 				}
-				if mat.Equal(a, generate(t, spec, other, s[1])) && a.RawMatrix().Cols > 1 {
+				if mat.Equal(a, generate(t, of, other, s[1])) && a.RawMatrix().Cols > 1 {
 					t.Error("another seed gives the same anchor")
 				}
 				switch kind {
-				case anchor.KindUniform:
+				case spec.Uniform:
 					if mat.Min(a) < 0 || mat.Max(a) >= 1 {
 						t.Error("an element is outside [0, 1)")
 					}
-				case anchor.KindOrthonormal:
+				case spec.Orthonormal:
 					var gram mat.Dense
 					gram.Mul(a.T(), a)
 					for i := range s[1] {
@@ -246,11 +248,51 @@ func TestKindsDiffer(t *testing.T) {
 	}
 }
 
-func generate(t *testing.T, spec anchor.Spec, s anchor.Seed, m int) *mat.Dense {
+func generate(t *testing.T, of anchor.Spec, s anchor.Seed, m int) *mat.Dense {
 	t.Helper()
-	a, err := anchor.Generate(spec, s, m)
+	a, err := anchor.Generate(of, s, m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a.Reveal()
+}
+
+// TestNew: whatever kind a contract may name is made, of what the parties share, the same
+// twice; and what is missing is said.
+func TestNew(t *testing.T) {
+	src := rand.NewChaCha8([32]byte{3})
+	const m = 4
+	sums, counts := mat.NewSymDense(m, nil), mat.NewSymDense(m, nil)
+	for i := range m {
+		for j := range i + 1 {
+			counts.SetSym(i, j, 1)
+		}
+		sums.SetSym(i, i, 1)
+	}
+	all := anchor.Shared{
+		Seed:   seed(t),
+		Public: linalg.Normal(20, m, src),
+		Pieces: []secret.Matrix{secret.NewMatrix(linalg.Normal(9, m, src)), secret.NewMatrix(linalg.Normal(9, m, src))},
+		Pairs:  anchor.Pairs{Sums: sums, Counts: counts},
+	}
+	for _, kind := range spec.Kinds() {
+		of := spec.Spec{Kind: kind, Rows: 12}
+		a, err := anchor.New(of, all, m)
+		if err != nil {
+			t.Fatal(kind, err)
+		}
+		again, err := anchor.New(of, all, m)
+		if r, c := a.Dims(); err != nil || r != 12 || c != m || !mat.Equal(a.Reveal(), again.Reveal()) {
+			t.Errorf("%s: %d × %d, or another one the second time, %v", kind, r, c, err)
+		}
+		if _, err := anchor.New(of, anchor.Shared{Seed: all.Seed}, m); (err == nil) != of.Seeded() {
+			t.Errorf("%s of a seed alone: %v", kind, err)
+		}
+		if _, err := anchor.New(of, anchor.Shared{Public: all.Public, Pieces: all.Pieces, Pairs: all.Pairs}, m); err == nil {
+			t.Errorf("%s was made without a seed", kind)
+		}
+	}
+	if _, err := anchor.New(spec.Spec{Kind: spec.SMOTE, Rows: 12}, all, m+1); err == nil || !strings.Contains(err.Error(), "piece 1 of the anchor has 4 columns, must have 5") {
+		t.Errorf("pieces of another width: %v", err)
+	}
 }

@@ -1,85 +1,62 @@
 package anchor
 
 import (
+	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
+	"concord/anchor/spec"
 	"concord/linalg"
 	"concord/secret"
 )
 
-// The kinds of anchor that a seed and a shape determine.
-const (
-	// KindUniform has independent elements, uniform on [0, 1) (ODC1, ODC2, NRI).
-	KindUniform = "uniform"
-	// KindNormal has independent standard normal elements (GEP, MM).
-	KindNormal = "normal"
-	// KindOrthonormal is √a·Q with orthonormal columns Q, so that
-	// (A F_i)ᵀ(A F_j) = a F_iᵀF_j holds exactly where the other kinds
-	// approximate it; a = m rows suffice. Do not take it when parties hold
-	// disjoint columns: A_iᵀA_j is then zero, and Procrustes alignment blind.
-	KindOrthonormal = "orthonormal"
-)
+// Spec says which anchor to make: see [spec.Spec].
+type Spec = spec.Spec
 
-// Kinds lists the kinds that [Generate] knows.
-func Kinds() []string { return []string{KindOrthonormal, KindUniform, KindNormal} }
-
-// MaxElements is the largest number of elements of an anchor: 2²⁸, 2 GiB. A
-// contract cannot make a party allocate more.
-const MaxElements = 1 << 28
-
-// minDefaultRows is the anchor size of the published experiments (ODC2
-// Table II and §V: a = 1000).
-const minDefaultRows = 1000
-
-// Spec says which anchor to make.
-type Spec struct {
-	// Kind is one of [Kinds].
-	Kind string
-	// Rows is a, the number of anchor rows, at least the number of columns m.
-	// Zero means m for the orthonormal kind, and the larger of 1000 and 2m for
-	// the uniform and normal kinds.
-	Rows int
+// Shared is what the parties have in common and the analyst has not, of which anchors are
+// made.
+type Shared struct {
+	// Seed is of every anchor.
+	Seed Seed
+	// Public are the rows of the public file, prepared (p × m), for the kind public.
+	Public *mat.Dense
+	// Pieces are those of all parties in an agreed order (each of m columns), for the kinds
+	// low-rank and smote.
+	Pieces []secret.Matrix
+	// Pairs are the pooled second moments of prepared columns, for the kind gaussian.
+	Pairs Pairs
 }
 
-// Resolve returns s with the default number of rows filled in for m columns.
-// The error names an unknown kind, m < 1, fewer rows than columns (the theory
-// needs Rank(A) = m), or more than [MaxElements] elements.
-func (s Spec) Resolve(m int) (Spec, error) {
-	if !slices.Contains(Kinds(), s.Kind) {
-		return Spec{}, fmt.Errorf("anchor: unknown kind %q, want one of %s", s.Kind, strings.Join(Kinds(), ", "))
-	}
-	if m < 1 {
-		return Spec{}, fmt.Errorf("anchor: %d columns: at least one feature is needed", m)
-	}
-	if s.Rows < 0 {
-		return Spec{}, fmt.Errorf("anchor: %d rows, want 0 for the default or at least the number of features, %d", s.Rows, m)
-	}
-	if s.Rows > 0 && s.Rows < m {
-		return Spec{}, fmt.Errorf("anchor: %d rows for %d features: the anchor needs rank %d, so give at least %d rows, or 0 for the default", s.Rows, m, m, m)
-	}
-	if m > MaxElements || s.Rows > MaxElements/m {
-		return Spec{}, tooLarge(s.Rows, m)
-	}
-	if s.Rows == 0 {
-		s.Rows = m
-		if s.Kind != KindOrthonormal {
-			s.Rows = max(minDefaultRows, 2*m)
+// New returns the anchor A (a × m) of any kind, the same at every party that has the same
+// in s. The errors are those of [Generate], [FromPublic], [FromSeedAndPieces] and [Gaussian],
+// and say what of s is missing, or has other than m columns.
+func New(of Spec, s Shared, m int) (secret.Matrix, error) {
+	switch {
+	case of.Kind == spec.Public:
+		if s.Public == nil {
+			return secret.Matrix{}, errors.New("anchor: it is made of a public file, and there are no rows of it")
 		}
-		if s.Rows > MaxElements/m {
-			return Spec{}, tooLarge(s.Rows, m)
+		return FromPublic(s.Seed, s.Public, of.Rows)
+	case of.Pieces():
+		if len(s.Pieces) < 2 {
+			return secret.Matrix{}, fmt.Errorf("anchor: %d pieces of the anchor; 2 parties at least give one", len(s.Pieces))
 		}
+		for i, p := range s.Pieces {
+			if _, columns := p.Dims(); columns != m {
+				return secret.Matrix{}, fmt.Errorf("anchor: piece %d of the anchor has %d columns, must have %d", i+1, columns, m)
+			}
+		}
+		return FromSeedAndPieces(s.Seed, s.Pieces, of.Rows)
+	case of.Kind == spec.Gaussian:
+		a, _, err := Gaussian(s.Seed, s.Pairs, of.Rows)
+		return a, err
 	}
-	return s, nil
+	return Generate(of, s.Seed, m)
 }
 
-func tooLarge(rows, m int) error {
-	return fmt.Errorf("anchor: %d rows of %d features exceed the limit of %d numbers: take fewer rows, or fewer features", rows, m, MaxElements)
-}
-
-// Generate returns the anchor A (a × m), a = spec.Rows or its default. The
+// Generate returns the anchor A (a × m), a = of.Rows or its default. The
 // stream of a kind starts with the key HKDF-Expand(seed,
 // "concord/anchor/<kind>/v1") and fills A row by row (see [linalg.Uniform] and
 // [linalg.Normal]), so an anchor with more rows begins with the rows of a
@@ -95,23 +72,23 @@ func tooLarge(rows, m int) error {
 // The errors are those of [Spec.Resolve], found before anything is allocated,
 // and an empty or erased seed. The cost is O(a m) in time and memory, and
 // O(a m²) in time for the orthonormal kind.
-func Generate(spec Spec, seed Seed, m int) (secret.Matrix, error) {
+func Generate(of Spec, seed Seed, m int) (secret.Matrix, error) {
 	if err := seed.check(); err != nil {
 		return secret.Matrix{}, err
 	}
-	spec, err := spec.Resolve(m)
+	of, err := of.Resolve(m)
 	if err != nil {
 		return secret.Matrix{}, err
 	}
-	switch spec.Kind {
-	case KindUniform:
-		return secret.NewMatrix(linalg.Uniform(spec.Rows, m, seed.stream(labelUniform))), nil
-	case KindNormal:
-		return secret.NewMatrix(linalg.Normal(spec.Rows, m, seed.stream(labelNormal))), nil
-	case KindOrthonormal:
-		a := linalg.Stiefel(spec.Rows, m, seed.stream(labelOrthonormal))
-		a.Scale(math.Sqrt(float64(spec.Rows)), a)
+	switch of.Kind {
+	case spec.Uniform:
+		return secret.NewMatrix(linalg.Uniform(of.Rows, m, seed.stream(labelUniform))), nil
+	case spec.Normal:
+		return secret.NewMatrix(linalg.Normal(of.Rows, m, seed.stream(labelNormal))), nil
+	case spec.Orthonormal:
+		a := linalg.Stiefel(of.Rows, m, seed.stream(labelOrthonormal))
+		a.Scale(math.Sqrt(float64(of.Rows)), a)
 		return secret.NewMatrix(a), nil
 	}
-	panic("anchor: kind " + spec.Kind + " is listed and not made")
+	panic("anchor: kind " + of.Kind + " is listed and not made")
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"concord/anchor"
+	"concord/anchor/spec"
 	"concord/secret"
 )
 
@@ -62,7 +63,7 @@ func TestGolden(t *testing.T) {
 	}
 
 	// Uniform: to the last bit, over several reseedings of ChaCha8Rand.
-	u := generate(t, anchor.Spec{Kind: anchor.KindUniform, Rows: 400}, s, 30)
+	u := generate(t, anchor.Spec{Kind: spec.Uniform, Rows: 400}, s, 30)
 	for j, want := range known.Uniform[0] {
 		if x, err := strconv.ParseFloat(want, 64); err != nil || x != u.At(0, j) {
 			t.Errorf("uniform element %d is %x, want %s (%v)", j, u.At(0, j), want, err)
@@ -77,7 +78,7 @@ func TestGolden(t *testing.T) {
 	}
 
 	// The others: to 1e-12, what is promised between machines.
-	for kind, want := range map[string][][]float64{anchor.KindNormal: known.Normal, anchor.KindOrthonormal: known.Orthonormal} {
+	for kind, want := range map[string][][]float64{spec.Normal: known.Normal, spec.Orthonormal: known.Orthonormal} {
 		a := generate(t, anchor.Spec{Kind: kind, Rows: len(want)}, s, len(want[0]))
 		for i := range want {
 			for j := range want[i] {

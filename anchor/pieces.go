@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/anchor/spec"
 	"concord/linalg"
 	"concord/secret"
 )
@@ -21,7 +22,7 @@ import (
 // None of them is sure to have the rank m that the theory needs: the caller compares
 // with linalg.Rank. Matrices that are passed are not changed. The errors name the
 // numbers: no rows, NaN or Inf by row and column, a size that is below 1 or above
-// what there is, more than MaxElements elements. A nil source panics.
+// what there is, more than [spec.MaxElements] elements. A nil source panics.
 
 // Mix returns A = R P (rows × m) for public rows P (p × m): R has independent normal
 // elements of variance 1/p, so that a column of A has the mean square of P's in
@@ -36,13 +37,13 @@ func Mix(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error) {
 	}
 	p, m, err := checkRows("public rows", public)
 	if err == nil {
-		err = checkSize(rows, m)
+		err = spec.Fits(rows, m)
 	}
 	if err != nil {
 		return secret.Matrix{}, err
 	}
-	if p > MaxElements/rows {
-		return secret.Matrix{}, fmt.Errorf("anchor: %d mixtures of %d rows exceed the limit of %d numbers: take fewer of either", rows, p, MaxElements)
+	if p > spec.MaxElements/rows {
+		return secret.Matrix{}, fmt.Errorf("anchor: %d mixtures of %d rows exceed the limit of %d numbers: take fewer of either", rows, p, spec.MaxElements)
 	}
 	r := linalg.Normal(rows, p, src)
 	r.Scale(1/math.Sqrt(float64(p)), r)
@@ -57,7 +58,7 @@ func Mix(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error) {
 }
 
 // Sample returns rows of P themselves (rows × m), drawn without replacement, in random
-// order: ODC1's anchor of 3000 molecules. For laboratories only: whoever knows P, the
+// order: the anchor of 3000 molecules of [nosaka2024odc]. For laboratories only: whoever knows P, the
 // analyst too, has F_j = A⁺ A_j.
 func Sample(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error) {
 	if src == nil {
@@ -65,7 +66,7 @@ func Sample(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error)
 	}
 	p, m, err := checkRows("public rows", public)
 	if err == nil {
-		err = checkSize(rows, m)
+		err = spec.Fits(rows, m)
 	}
 	if err != nil {
 		return secret.Matrix{}, err
@@ -80,7 +81,8 @@ func Sample(public *mat.Dense, rows int, src rand.Source) (secret.Matrix, error)
 	return secret.NewMatrix(a), nil
 }
 
-// LowRankPiece is a party's piece of a low-rank anchor (NRI §6.1): the truncated SVD
+// LowRankPiece is a party's piece of a low-rank anchor ([imakura2023],
+// section 6.1): the truncated SVD
 // of x (n × m), plus noise,
 //
 //	X^approx = U_r Σ_r V_rᵀ + δ E,  E uniform on [−1, 1]
@@ -125,7 +127,7 @@ func LowRankPiece(x secret.Matrix, rank int, delta float64, src rand.Source) (se
 	return secret.NewMatrix(&piece), nil
 }
 
-// SMOTEPiece is a party's piece of a SMOTE anchor (Chawla et al. 2002): each of its
+// SMOTEPiece is a party's piece of a SMOTE anchor [chawla2002]: each of its
 // rows lies at a uniformly random place between a random row of x (n × m) and one of
 // that row's nearest neighbours, by Euclidean distance. Rows are drawn with
 // replacement. A row that x holds more than neighbours times comes out as it is. The
@@ -143,7 +145,7 @@ func SMOTEPieceOf(x secret.Matrix, rows, neighbours int, src rand.Source) (secre
 	}
 	n, m, err := checkRows("rows", x.Reveal())
 	if err == nil {
-		err = checkSize(rows, m)
+		err = spec.Fits(rows, m)
 	}
 	if err != nil {
 		return secret.Matrix{}, nil, err
@@ -193,10 +195,12 @@ func nearest(x *mat.Dense, i, k int) []int {
 
 // FromPieces returns an anchor (rows × m) of all parties' pieces: rows drawn without
 // replacement, in random order; if more are wanted than there are, all of them and
-// then random linear combinations (NRI §6.1 does not say of which law): rᵀP with
+// then random linear combinations ([imakura2023], section 6.1,
+// does not say of which law): rᵀP with
 // independent normal r of variance 1/n over the n pooled rows, which keep their mean
 // square. Parties make the same A, to 1e-12 where combinations are needed, if they hold
-// the same pieces in the same order and src starts alike.
+// the same pieces in the same order and src starts alike. Cost O(rows m), and O(n m) for each
+// row beyond n.
 func FromPieces(pieces []secret.Matrix, rows int, src rand.Source) (secret.Matrix, error) {
 	if src == nil {
 		panic("anchor: nil source")
@@ -217,7 +221,7 @@ func FromPieces(pieces []secret.Matrix, rows int, src rand.Source) (secret.Matri
 	if n == 0 {
 		return secret.Matrix{}, fmt.Errorf("anchor: no pieces")
 	}
-	if err := checkSize(rows, m); err != nil {
+	if err := spec.Fits(rows, m); err != nil {
 		return secret.Matrix{}, err
 	}
 	pool := mat.NewDense(n, m, nil)
@@ -250,14 +254,4 @@ func checkRows(what string, x *mat.Dense) (n, m int, err error) {
 	}
 	n, m = x.Dims()
 	return n, m, nil
-}
-
-func checkSize(rows, m int) error {
-	if rows < 1 {
-		return fmt.Errorf("anchor: %d rows, want at least 1", rows)
-	}
-	if rows > MaxElements/m {
-		return tooLarge(rows, m)
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"concord/anchor"
+	"concord/anchor/spec"
 	_ "concord/internal/repeatable" // the same cases every time
 	"concord/linalg"
 	"concord/secret"
@@ -109,7 +110,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// delta is δ of NRI.
+// delta is δ of [imakura2023].
 const delta = 0.05
 
 // TestLowRankPiece holds that a piece is the truncation up to δ in every element,
@@ -320,7 +321,7 @@ func TestRowsErrors(t *testing.T) {
 		{"mix none", mix(nil, 3), "public rows: none"},
 		{"mix NaN", mix(nan, 3), "public rows: linalg: element at row 3, column 2 is not a finite number"},
 		{"mix no rows", mix(x, 0), "0 rows, want at least 1"},
-		{"mix too many", mix(x, anchor.MaxElements), "exceed the limit"},
+		{"mix too many", mix(x, spec.MaxElements), "exceed the limit"},
 		{"mix of too many", mix(mat.NewDense(20000, 1, nil), 20000), "20000 mixtures of 20000 rows exceed the limit"},
 		{"mix overflow", mix(huge, 400), "overflow: scale the rows down"},
 		{"sample none", sample(nil, 3), "public rows: none"},
@@ -338,7 +339,7 @@ func TestRowsErrors(t *testing.T) {
 		{"smote NaN", smote(nan, 1, 1), "row 3, column 2"},
 		{"smote one", smote(linalg.Normal(1, 3, source(1)), 1, 1), "1 neighbours among 1 rows"},
 		{"smote rows", smote(x, 0, 1), "0 rows, want at least 1"},
-		{"smote too many", smote(x, anchor.MaxElements, 1), "exceed the limit"},
+		{"smote too many", smote(x, spec.MaxElements, 1), "exceed the limit"},
 		{"smote k", smote(x, 1, 6), "6 neighbours among 6 rows: choose 1 to 5, or add rows"},
 		{"smote negative k", smote(x, 1, -1), "-1 neighbours"},
 		{"pieces none", pool(3), "no pieces"},
@@ -346,7 +347,7 @@ func TestRowsErrors(t *testing.T) {
 		{"pieces NaN", pool(3, x, nan), "piece 2: linalg: element at row 3, column 2"},
 		{"pieces columns", pool(3, x, linalg.Normal(2, 4, source(1))), "piece 2 has 4 columns, piece 1 has 3"},
 		{"pieces rows", pool(-1, x), "-1 rows, want at least 1"},
-		{"pieces too many", pool(anchor.MaxElements, x), "exceed the limit"},
+		{"pieces too many", pool(spec.MaxElements, x), "exceed the limit"},
 	} {
 		if err := c.call(); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "anchor: ") {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)

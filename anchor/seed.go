@@ -3,7 +3,7 @@
 // analyst must not be able to generate.
 //
 // Start with [DeriveSeed], which turns what the parties sent each other into a
-// [Seed], then [Generate]. [Seed.ID] is the public name of the seed: every
+// [Seed], then [New], or [Generate] where the seed alone determines the anchor. [Seed.ID] is the public name of the seed: every
 // contribution carries it, and the analyst compares the names before aligning.
 //
 // Anchors made of rows are [Mix], of public rows, and [FromPieces], of what
@@ -13,13 +13,24 @@
 // The package does not carry shares or pieces between parties and does not store
 // the seed. It belongs to the party's side: no program of the analyst may link it.
 //
-// Whoever knows the seed and a party's A F_i knows that party's secret basis,
-// F_i = A⁺(A F_i). The anchor protects against the analyst alone, not against
-// an analyst who colludes with a party.
+// Kinds, formulas and the condition Rank(A) = m are in docs/methods.md section 3
+// ([nosaka2025], section II and theorem III.3); the orthonormal kind is our own
+// (section 9.1).
 //
-// The anchor kinds and the condition Rank(A) = m are those of ODC2 (Nosaka,
-// Takano, Yoshise 2025, §II and Theorem III.3); the orthonormal kind is our
-// own.
+// # What it protects, against whom
+//
+// The anchor keeps a party's basis F_i from the analyst as long as the analyst has
+// neither seed nor anchor. The seed follows from 32 random bytes of every party
+// under HKDF, so it is unknown as long as one share is. Then images A F_i of a normal
+// or orthonormal anchor show F_iᵀF_i and nothing else of F_i: rotations do not change
+// the law of A. A uniform anchor shows directions near single features besides,
+// by independent components; mixed public rows show F_iᵀ(PᵀP/p)F_i; anchors of pieces
+// are rows like the data (docs/methods.md section 7.1).
+//
+// It protects nothing against the analyst together with any one party: whoever has A
+// and A F_i has F_i = A⁺(A F_i) exactly (section 7.2). Pieces of the low-rank and
+// smote kinds protect little against the other parties, who see them. Not covered: who
+// keeps a copy of the seed, and memory. docs/threat-model.md has the whole.
 package anchor
 
 import (

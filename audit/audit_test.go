@@ -10,33 +10,35 @@ import (
 	"time"
 
 	"concord/audit"
-	"concord/study"
+	"concord/identity"
+	"concord/member"
+	"concord/wire"
 )
 
-func newIdentity(t testing.TB, name string) *study.Identity {
+func newIdentity(t testing.TB, name string) *identity.Identity {
 	t.Helper()
-	id, err := study.NewIdentity(study.RoleParty, name, nil)
+	id, err := identity.New(identity.RoleParty, name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return id
 }
 
-var hash = study.Hash{7}
+var hash = wire.Hash{7}
 
 // events have every field in use in one entry or another.
 var events = []audit.Event{
 	{Kind: audit.Joining, Note: "this site's statement goes to analyst.example:8443"},
-	{Kind: audit.Confirmed, Epoch: study.Hash{1}, Note: "North, East & <West>"},
-	{Kind: audit.Prepared, Epoch: study.Hash{1}, Manifest: study.Hash{2}},
-	{Kind: audit.Approved, Epoch: study.Hash{1}, Manifest: study.Hash{2}, Note: "by a person"},
-	{Kind: audit.Sent, Epoch: study.Hash{1}, Manifest: study.Hash{2}, Party: study.Hash{3}},
-	{Kind: audit.Receipt, Epoch: study.Hash{1}, Manifest: study.Hash{2}, Party: study.Hash{3}, Heard: study.Head{Number: 4, Hash: study.Hash{5}}},
-	{Kind: audit.Released, File: study.Hash{6}, Program: "v1.2.3", Backend: "OpenBLAS 0.3.21"},
+	{Kind: audit.Confirmed, Epoch: wire.Hash{1}, Note: "North, East & <West>"},
+	{Kind: audit.Prepared, Epoch: wire.Hash{1}, Manifest: wire.Hash{2}},
+	{Kind: audit.Approved, Epoch: wire.Hash{1}, Manifest: wire.Hash{2}, Note: "by a person"},
+	{Kind: audit.Sent, Epoch: wire.Hash{1}, Manifest: wire.Hash{2}, Party: wire.Hash{3}},
+	{Kind: audit.Receipt, Epoch: wire.Hash{1}, Manifest: wire.Hash{2}, Party: wire.Hash{3}, Heard: member.Head{Number: 4, Hash: wire.Hash{5}}},
+	{Kind: audit.Released, File: wire.Hash{6}, Program: "v1.2.3", Backend: "OpenBLAS 0.3.21"},
 }
 
 // log writes events and returns its lines and heads.
-func log(t testing.TB, id *study.Identity, events []audit.Event) (lines [][]byte, heads []study.Head) {
+func log(t testing.TB, id *identity.Identity, events []audit.Event) (lines [][]byte, heads []member.Head) {
 	t.Helper()
 	var last *audit.Entry
 	for i, event := range events {
@@ -53,7 +55,7 @@ func text(lines [][]byte) []byte {
 	return append(bytes.Join(lines, []byte("\n")), '\n')
 }
 
-func verify(id *study.Identity, b []byte) (*audit.Chain, error) {
+func verify(id *identity.Identity, b []byte) (*audit.Chain, error) {
 	return audit.Verify(bytes.NewReader(b), id.Statement.Fingerprint(), hash, audit.KeysOf(id.Statement), nil)
 }
 
@@ -78,7 +80,7 @@ func TestLog(t *testing.T) {
 	if err != nil || empty.Len() != 0 || !empty.Head().IsZero() {
 		t.Errorf("an empty log: %v, %v", empty.Len(), err)
 	}
-	if _, err := audit.Verify(bytes.NewReader(text(lines)), id.Statement.Fingerprint(), study.Hash{8}, audit.KeysOf(id.Statement), nil); err == nil {
+	if _, err := audit.Verify(bytes.NewReader(text(lines)), id.Statement.Fingerprint(), wire.Hash{8}, audit.KeysOf(id.Statement), nil); err == nil {
 		t.Error("a log of another study was read")
 	}
 }
@@ -195,7 +197,7 @@ func TestWholeRewritten(t *testing.T) {
 
 func TestSightings(t *testing.T) {
 	at := func(minute int) time.Time { return time.Unix(int64(60*minute), 0) }
-	head := func(n int64, h byte) study.Head { return study.Head{Number: n, Hash: study.Hash{h}} }
+	head := func(n int64, h byte) member.Head { return member.Head{Number: n, Hash: wire.Hash{h}} }
 	for _, c := range []struct {
 		name string
 		seen []audit.Sighting
@@ -250,8 +252,8 @@ func TestNextRefuses(t *testing.T) {
 		"no kind":      {},
 		"a long kind":  {Kind: audit.Kind(strings.Repeat("a", 33))},
 		"another kind": {Kind: "Sent!"},
-		"half a head":  {Kind: audit.Receipt, Party: study.Hash{1}, Heard: study.Head{Number: 3}},
-		"no party":     {Kind: audit.Receipt, Heard: study.Head{Number: 3, Hash: study.Hash{1}}},
+		"half a head":  {Kind: audit.Receipt, Party: wire.Hash{1}, Heard: member.Head{Number: 3}},
+		"no party":     {Kind: audit.Receipt, Heard: member.Head{Number: 3, Hash: wire.Hash{1}}},
 	} {
 		if _, err := audit.Next(nil, id, hash, e, now); err == nil {
 			t.Errorf("%s: an entry was made", name)
@@ -264,7 +266,7 @@ func TestNextRefuses(t *testing.T) {
 	if !strings.HasPrefix(e.Note, "a·b·ä") || !strings.HasSuffix(e.Note, "ä…") || len(e.Note) > 600 {
 		t.Errorf("the note is %q", e.Note)
 	}
-	if _, err := audit.Next(e, id, study.Hash{1}, audit.Event{Kind: audit.Sent}, now); err == nil {
+	if _, err := audit.Next(e, id, wire.Hash{1}, audit.Event{Kind: audit.Sent}, now); err == nil {
 		t.Error("an entry follows one of another study")
 	}
 }
@@ -284,17 +286,17 @@ func FuzzDecode(f *testing.F) {
 }
 
 func ExampleVerify() {
-	id, err := study.NewIdentity(study.RoleParty, "North", nil)
+	id, err := identity.New(identity.RoleParty, "North", nil)
 	if err != nil {
 		panic(err)
 	}
-	first, err := audit.Next(nil, id, study.Hash{1}, audit.Event{Kind: audit.Begun}, time.Now())
+	first, err := audit.Next(nil, id, wire.Hash{1}, audit.Event{Kind: audit.Begun}, time.Now())
 	if err != nil {
 		panic(err)
 	}
 	line := append(first.Encode(), '\n')
 	line[12]++ // somebody edits the log
-	_, err = audit.Verify(bytes.NewReader(line), id.Statement.Fingerprint(), study.Hash{1}, audit.KeysOf(id.Statement), nil)
+	_, err = audit.Verify(bytes.NewReader(line), id.Statement.Fingerprint(), wire.Hash{1}, audit.KeysOf(id.Statement), nil)
 	fmt.Println(err != nil)
 	// Output: true
 }

@@ -9,20 +9,22 @@ import (
 	"io"
 	"time"
 
-	"concord/study"
+	"concord/identity"
+	"concord/member"
+	"concord/wire"
 )
 
 // Keys gives the signing key of the participant with a fingerprint, nil for one
 // that is not known.
-type Keys func(fingerprint study.Hash) ed25519.PublicKey
+type Keys func(fingerprint wire.Hash) ed25519.PublicKey
 
 // KeysOf looks keys up in identity statements.
-func KeysOf(statements ...*study.Statement) Keys {
-	keys := make(map[study.Hash]ed25519.PublicKey, len(statements))
+func KeysOf(statements ...*identity.Statement) Keys {
+	keys := make(map[wire.Hash]ed25519.PublicKey, len(statements))
 	for _, s := range statements {
 		keys[s.Fingerprint()] = s.SigningKey
 	}
-	return func(fingerprint study.Hash) ed25519.PublicKey { return keys[fingerprint] }
+	return func(fingerprint wire.Hash) ed25519.PublicKey { return keys[fingerprint] }
 }
 
 // BrokenError says which line of a log breaks the chain, and how.
@@ -45,7 +47,7 @@ type Chain struct {
 	// Torn is how many bytes without a line feed stand after the last line: what a
 	// crash cut off before it was acknowledged, or a line whose end was removed.
 	Torn   int
-	hashes []study.Hash
+	hashes []wire.Hash
 	times  []time.Time
 }
 
@@ -53,14 +55,14 @@ type Chain struct {
 func (c *Chain) Len() int64 { return int64(len(c.hashes)) }
 
 // Hash is that of the entry with a number from 1 to Len.
-func (c *Chain) Hash(number int64) study.Hash { return c.hashes[number-1] }
+func (c *Chain) Hash(number int64) wire.Hash { return c.hashes[number-1] }
 
 // Head is the log's head, zero if it is empty.
-func (c *Chain) Head() study.Head {
+func (c *Chain) Head() member.Head {
 	if len(c.hashes) == 0 {
-		return study.Head{}
+		return member.Head{}
 	}
-	return study.Head{Number: c.Len(), Hash: c.Hash(c.Len())}
+	return member.Head{Number: c.Len(), Hash: c.Hash(c.Len())}
 }
 
 // Verify reads a log of the study that owner began, and checks every line: its
@@ -72,7 +74,7 @@ func (c *Chain) Head() study.Head {
 // cut at its end: see [Chain.Check].
 //
 // Cost: one pass, one signature a line.
-func Verify(r io.Reader, owner, hash study.Hash, keys Keys, each func(*Entry) error) (*Chain, error) {
+func Verify(r io.Reader, owner, hash wire.Hash, keys Keys, each func(*Entry) error) (*Chain, error) {
 	lines := bufio.NewReaderSize(r, MaxEntryBytes+1)
 	c := new(Chain)
 	for {
@@ -99,7 +101,7 @@ func Verify(r io.Reader, owner, hash study.Hash, keys Keys, each func(*Entry) er
 }
 
 // Add checks that a line follows what the chain has, and takes it in.
-func (c *Chain) Add(line []byte, owner, hash study.Hash, keys Keys) error {
+func (c *Chain) Add(line []byte, owner, hash wire.Hash, keys Keys) error {
 	broken := func(format string, args ...any) error {
 		return &BrokenError{c.Len() + 1, fmt.Sprintf(format, args...)}
 	}
@@ -138,7 +140,7 @@ func (c *Chain) Add(line []byte, owner, hash study.Hash, keys Keys) error {
 		return broken("it was signed to follow another entry than the one before it: one of the two was replaced by whoever has the key")
 	}
 	c.Last = e
-	c.hashes, c.times = append(c.hashes, study.HashOf(line)), append(c.times, e.Time)
+	c.hashes, c.times = append(c.hashes, wire.HashOf(line)), append(c.times, e.Time)
 	return nil
 }
 

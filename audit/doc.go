@@ -8,7 +8,7 @@
 //
 // Signatures and chain find what somebody without the key does. Whoever has the
 // key can write the whole log anew; that is found by the heads that others hold of
-// it: every receipt and bundle carries them ([study.Heads]), and [Chain.Check]
+// it: every receipt and bundle carries them ([member.Heads]), and [Chain.Check]
 // compares. Entries after the newest head that somebody else holds are vouched for
 // by nobody: removing them from the end cannot be seen.
 //

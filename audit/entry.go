@@ -9,7 +9,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"concord/study"
+	"concord/identity"
+	"concord/member"
+	"concord/wire"
 )
 
 // MaxEntryBytes bounds a line, its line feed not counted.
@@ -61,13 +63,13 @@ type Event struct {
 	Kind Kind `json:"kind"`
 	// Epoch, Manifest and Party are what it concerns: a roster, a bundle, another
 	// participant's fingerprint. Zero for none.
-	Epoch    study.Hash `json:"epoch,omitzero"`
-	Manifest study.Hash `json:"manifest,omitzero"`
-	Party    study.Hash `json:"party,omitzero"`
+	Epoch    wire.Hash `json:"epoch,omitzero"`
+	Manifest wire.Hash `json:"manifest,omitzero"`
+	Party    wire.Hash `json:"party,omitzero"`
 	// File is the SHA-256 of a file that it concerns.
-	File study.Hash `json:"file,omitzero"`
+	File wire.Hash `json:"file,omitzero"`
 	// Heard is the audit head of Party that came with it.
-	Heard study.Head `json:"heard,omitzero"`
+	Heard member.Head `json:"heard,omitzero"`
 	// Program and Backend say what computed, where that matters to repeat it.
 	Program string `json:"program,omitempty"`
 	Backend string `json:"backend,omitempty"`
@@ -82,40 +84,40 @@ type Entry struct {
 	// Time is the writer's clock, in UTC and whole seconds.
 	Time time.Time `json:"time"`
 	// Study is the contract hash, zero in a log that is of no study.
-	Study study.Hash `json:"study,omitzero"`
+	Study wire.Hash `json:"study,omitzero"`
 	// By is the fingerprint of who writes.
-	By study.Hash `json:"by"`
+	By wire.Hash `json:"by"`
 	Event
 	// Previous is the SHA-256 of the line before; of the first entry, Origin.
-	Previous  study.Hash `json:"previous"`
-	Signature []byte     `json:"signature,omitempty"`
+	Previous  wire.Hash `json:"previous"`
+	Signature []byte    `json:"signature,omitempty"`
 }
 
 // Origin is what stands in place of a line before the first: it ties a log to who
 // began it, and to its study.
 //
 //	SHA-256("concord/audit/origin/v1\0" ‖ fingerprint ‖ study)
-func Origin(owner, hash study.Hash) study.Hash {
+func Origin(owner, hash wire.Hash) wire.Hash {
 	b := append([]byte("concord/audit/origin/v1\x00"), owner[:]...)
-	return study.HashOf(append(b, hash[:]...))
+	return wire.HashOf(append(b, hash[:]...))
 }
 
 // Next makes and signs the entry that follows last, nil for the first one of a log
 // of that study.
-func Next(last *Entry, id *study.Identity, hash study.Hash, e Event, now time.Time) (*Entry, error) {
+func Next(last *Entry, id *identity.Identity, hash wire.Hash, e Event, now time.Time) (*Entry, error) {
 	own := id.Statement.Fingerprint()
 	next := &Entry{Format: 1, Number: 1, Time: now.UTC().Truncate(time.Second), Study: hash, By: own, Event: e, Previous: Origin(own, hash)}
 	if last != nil {
 		if last.Study != hash {
 			return nil, fmt.Errorf("audit: the log is of study %s, the event of %s", last.Study.Short(), hash.Short())
 		}
-		next.Number, next.Previous = last.Number+1, study.HashOf(last.Encode())
+		next.Number, next.Previous = last.Number+1, wire.HashOf(last.Encode())
 	}
 	next.Note = shorten(next.Note)
 	if err := next.check(); err != nil {
 		return nil, err
 	}
-	next.Signature = id.Sign(study.SignAudit, next.signedPart())
+	next.Signature = id.Sign(wire.SignAudit, next.signedPart())
 	return next, nil
 }
 
@@ -144,7 +146,7 @@ func shown(r rune) bool {
 
 // Encode returns the one encoding, without the line feed that ends the line.
 func (e *Entry) Encode() []byte {
-	b, err := study.Canonical(e)
+	b, err := wire.Canonical(e)
 	if err != nil { // hashes, numbers, strings, bytes and a time in UTC always encode
 		panic("audit: " + err.Error())
 	}
@@ -152,8 +154,8 @@ func (e *Entry) Encode() []byte {
 }
 
 // Head is the log's head when e is its last entry.
-func (e *Entry) Head() study.Head {
-	return study.Head{Number: e.Number, Hash: study.HashOf(e.Encode())}
+func (e *Entry) Head() member.Head {
+	return member.Head{Number: e.Number, Hash: wire.HashOf(e.Encode())}
 }
 
 func (e Entry) signedPart() []byte {
@@ -166,11 +168,11 @@ func Decode(line []byte) (*Entry, error) {
 	if len(line) > MaxEntryBytes {
 		return nil, fmt.Errorf("audit: an entry has %d bytes, at most %d are read", len(line), MaxEntryBytes)
 	}
-	if err := study.CheckFormat(line, "audit: an entry", 1); err != nil {
+	if err := wire.CheckFormat(line, "audit: an entry", 1); err != nil {
 		return nil, err
 	}
 	e := new(Entry)
-	if err := study.DecodeCanonical(line, e); err != nil {
+	if err := wire.DecodeCanonical(line, e); err != nil {
 		return nil, err
 	}
 	return e, e.check()
@@ -178,7 +180,7 @@ func Decode(line []byte) (*Entry, error) {
 
 // Verify checks the writer's signature.
 func (e *Entry) Verify(key ed25519.PublicKey) error {
-	return study.Verify(key, study.SignAudit, e.signedPart(), e.Signature)
+	return wire.Verify(key, wire.SignAudit, e.signedPart(), e.Signature)
 }
 
 func (e *Entry) check() error {

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"concord/study"
+	"concord/member"
 )
 
 // Voucher is a head of a log that somebody else holds and has signed.
 type Voucher struct {
-	Head study.Head
+	Head member.Head
 	// By is who, and What is where it stands ("the receipt of 2 May"), for people.
 	By, What string
 }
@@ -98,7 +98,7 @@ func (c *Chain) Check(vouchers []Voucher) (Vouched, error) {
 
 // Sighting is a head of another participant's log, as it was heard.
 type Sighting struct {
-	Head study.Head
+	Head member.Head
 	// Time is when its owner signed it, by the owner's clock; zero if that is not
 	// said.
 	Time time.Time

@@ -12,8 +12,23 @@
 // gives away. It belongs to the party's side: no program of the analyst may
 // link it.
 //
-// The kinds are those of ODC2 (Nosaka, Takano, Yoshise 2025, eq. 1) and of NRI
-// (Imakura et al. 2023) and MM (Nosaka, Yoshise 2024).
+// The kinds are those of [nosaka2025], eq. (1), of [imakura2023] and of
+// [nosaka2024mm]; docs/methods.md section 4 has them all.
+//
+// # What it protects, against whom
+//
+// Of a row x the image xF shows what lies in the span of F and hides the rest, exactly,
+// from everybody: x − xFFᵀ for orthonormal columns (package privacy, DR). Inside
+// the span F hides only which direction is which feature: against the analyst, who
+// has neither F nor the anchor, as long as E is Haar-random and from a source that nobody
+// can repeat ([NewSource]). Distances, second moments and independent components within
+// the span stay visible, so somebody who knows rows, or a second sample of the same
+// kind, finds directions (docs/methods.md section 7.1).
+//
+// Against the analyst together with one party nothing inside the span is hidden
+// (section 7.2). Under nri F is erased; whoever has rows and images side by side has it
+// again (section 7.7). [Basis.Erase] does not reach copies of the garbage collector,
+// swap and core dumps. docs/threat-model.md has the whole.
 package basis
 
 import (
@@ -22,32 +37,26 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/basis/spec"
 	"concord/linalg"
 	"concord/secret"
 )
 
-// The kinds of basis. V are orthonormal directions (m × l) and E is a random
-// orthogonal matrix (l × l, Haar), so that the columns of F are no principal
-// directions that an analyst could name.
-const (
-	// KindSVD is F = V E, V the top l right singular vectors of X (ODC2 eq. 1).
-	KindSVD = "svd"
-	// KindPCA is F = V E, V the top l principal components of X, that is the
-	// right singular vectors of X minus its column means. The map stays linear,
-	// X F without centring, so that the anchor is mapped by the same F.
-	KindPCA = "pca"
-	// KindRandom is a random matrix with orthonormal columns that does not look
-	// at the rows.
-	KindRandom = "random"
-)
+// Spec says which basis to make: see [spec.Spec].
+type Spec = spec.Spec
 
-// Kinds lists the kinds that [New] knows.
-func Kinds() []string { return []string{KindSVD, KindPCA, KindRandom} }
+// Shared is what the parties have in common, which bases of the kinds common-random and common
+// are made of.
+type Shared struct {
+	// Seed gives the directions of a common random basis, the same to every party.
+	Seed interface{ CommonBasis() *rand.ChaCha8 }
+	// V are the directions (m × l) that the parties pooled.
+	V secret.Matrix
+}
 
 // Basis is a secret basis F (m × l). It prints only its size and does not
 // change.
@@ -85,37 +94,53 @@ func NewSource() *rand.ChaCha8 {
 	return src
 }
 
-// New makes a basis of l columns of the named kind for the rows x (n × m). The
-// randomness of E comes from src: take [NewSource], since whoever can repeat
-// src and knows V knows F.
+// New makes a basis of the rows x (n × m) as s says, of its own randomness from src and of
+// what is common in shared. All directions are mixed by a Haar matrix, but those of a scrambled
+// basis by one that is not orthogonal. Take [NewSource] for src, since whoever can repeat it and
+// knows V knows F.
 //
-// The errors name the numbers: an unknown kind, no rows or columns, NaN or Inf
-// (by row and column), and a dimension l outside 1 … m or, for svd and pca,
-// above the number of directions that x spans. A nil src panics.
+// The errors name the numbers: an unknown kind, no rows or columns, NaN or Inf (by row and
+// column), a dimension l outside 1 … m or, for directions of the rows, above the number that x
+// spans, and pooled directions of other than l columns. A nil src panics.
 //
-// The cost is O(n m min(n, m)) in time and O(n m) in memory for svd and pca,
-// O(m l² + n m l) for random.
-func New(kind string, x secret.Matrix, l int, src rand.Source) (*Basis, Report, error) {
-	if !slices.Contains(Kinds(), kind) {
-		return nil, Report{}, fmt.Errorf("basis: unknown kind %q, want one of %s", kind, strings.Join(Kinds(), ", "))
+// The cost is O(n m min(n, m)) in time and O(n m) in memory, O(m l² + n m l) for random.
+func New(s Spec, x secret.Matrix, shared Shared, src rand.Source) (*Basis, Report, error) {
+	kind, ok := spec.Named(s.Kind)
+	if !ok {
+		return nil, Report{}, unknown(s.Kind, spec.Kinds())
 	}
-	report, err := check(kind, x, l, src)
+	from := src
+	switch kind.From {
+	case spec.Pooled:
+		if _, l := shared.V.Dims(); l != s.Dim {
+			return nil, Report{}, fmt.Errorf("basis: %d common directions for a basis of dimension %d; the parties pool them before they prepare", l, s.Dim)
+		}
+		return fromPooled(kind, shared.V, x, src)
+	case spec.Seed:
+		from = shared.Seed.CommonBasis()
+	}
+	v, report, err := Directions(kind.Directions, x, s.Dim, s.Delta, from)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	v, err := directions(x.Reveal(), l, 0, src, &report)
-	if err != nil {
+	report.Kind = kind.Name
+	if kind.Mix == spec.None {
+		return wrap(v.Reveal()), report, nil
+	}
+	defer v.Erase()
+	f, err := mixed(v.Reveal(), kind.Mix, src)
+	switch {
+	case err != nil:
 		return nil, Report{}, err
+	case kind.Mix == spec.Haar:
+		return wrap(f), report, nil // V and E have orthonormal columns, and so has F
 	}
-	if kind == KindRandom {
-		return wrap(v), report, nil
-	}
-	defer v.Zero()
-	e := linalg.Haar(l, src)
-	defer e.Zero()
-	var f mat.Dense
-	f.Mul(v, e)
-	return wrap(&f), report, nil
+	made, err := FromMatrix(secret.NewMatrix(f))
+	return made, report, err
+}
+
+func unknown(kind string, known []string) error {
+	return fmt.Errorf("basis: unknown kind %q, want one of %s", kind, strings.Join(known, ", "))
 }
 
 // check finds what no kind can work with, and begins the report.

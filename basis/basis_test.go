@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"concord/basis"
+	"concord/basis/spec"
 	_ "concord/internal/repeatable" // the same cases every time
 	"concord/linalg"
 	"concord/secret"
@@ -57,7 +58,7 @@ func eye(n int) *mat.Dense {
 // of the same size keeps more than svd and pca do.
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		kind := rapid.SampledFrom(basis.Kinds()).Draw(t, "kind")
+		kind := rapid.SampledFrom([]string{spec.SVD, spec.PCA, spec.Random}).Draw(t, "kind")
 		n := rapid.IntRange(2, 30).Draw(t, "n")
 		m := rapid.IntRange(1, 12).Draw(t, "m")
 		k := rapid.IntRange(1, min(n, m)).Draw(t, "rank")
@@ -65,14 +66,14 @@ func TestProperties(t *testing.T) {
 		x := rows(n, m, k, src)
 		most := m
 		switch kind {
-		case basis.KindSVD:
+		case spec.SVD:
 			most = k
-		case basis.KindPCA:
+		case spec.PCA:
 			most = min(k, n-1)
 		}
 		l := rapid.IntRange(1, most).Draw(t, "l")
 		before := mat.DenseCopyOf(x)
-		b, r, err := basis.New(kind, secret.NewMatrix(x), l, src)
+		b, r, err := basis.New(spec.Spec{Kind: kind, Dim: l}, secret.NewMatrix(x), basis.Shared{}, src)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,14 +90,14 @@ func TestProperties(t *testing.T) {
 			t.Fatalf("orthonormal to %g only", e)
 		}
 		wantRank := k
-		if kind == basis.KindPCA {
+		if kind == spec.PCA {
 			wantRank = min(k, n-1)
 		}
 		if r.Kind != kind || r.Rows != n || r.Features != m || r.Dim != l || r.Rank != wantRank {
 			t.Fatalf("report %+v of rank %d, n %d, m %d, l %d", r, wantRank, n, m, l)
 		}
 		c := x
-		if kind == basis.KindPCA {
+		if kind == spec.PCA {
 			c = centred(x)
 		}
 		energy := func(f *mat.Dense) float64 {
@@ -107,7 +108,7 @@ func TestProperties(t *testing.T) {
 		if math.Abs(r.Energy-energy(f)) > etol || r.Energy > 1 {
 			t.Fatalf("energy %g, but F keeps %g", r.Energy, energy(f))
 		}
-		if kind != basis.KindRandom {
+		if kind != spec.Random {
 			if rival := energy(linalg.Stiefel(m, l, src)); rival > r.Energy+etol {
 				t.Fatalf("a random basis keeps %g, this one %g", rival, r.Energy)
 			}
@@ -137,15 +138,15 @@ func centred(x *mat.Dense) *mat.Dense {
 // caller's source: F = V E with E = Haar(l, src) and V repeatable.
 func TestScramble(t *testing.T) {
 	x := rows(25, 7, 7, source(1))
-	for _, kind := range []string{basis.KindSVD, basis.KindPCA} {
+	for _, kind := range []string{spec.SVD, spec.PCA} {
 		_, v, err := linalg.SVDRight(x)
-		if kind == basis.KindPCA {
+		if kind == spec.PCA {
 			_, v, err = linalg.SVDRight(centred(x))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, _, err := basis.New(kind, secret.NewMatrix(x), 3, source(2))
+		b, _, err := basis.New(spec.Spec{Kind: kind, Dim: 3}, secret.NewMatrix(x), basis.Shared{}, source(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,12 +169,12 @@ func TestShift(t *testing.T) {
 			y.Set(i, j, y.At(i, j)+10*float64(j))
 		}
 	}
-	for kind, want := range map[string]bool{basis.KindPCA: true, basis.KindSVD: false} {
-		a, ra, err := basis.New(kind, secret.NewMatrix(x), 3, source(2))
+	for kind, want := range map[string]bool{spec.PCA: true, spec.SVD: false} {
+		a, ra, err := basis.New(spec.Spec{Kind: kind, Dim: 3}, secret.NewMatrix(x), basis.Shared{}, source(2))
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, rb, err := basis.New(kind, secret.NewMatrix(y), 3, source(2))
+		b, rb, err := basis.New(spec.Spec{Kind: kind, Dim: 3}, secret.NewMatrix(y), basis.Shared{}, source(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,8 +209,8 @@ func TestKnownAnswers(t *testing.T) {
 			kind   string
 			span   [][]float64
 			energy float64
-		}{{basis.KindSVD, c.SVD, c.SVDEnergy}, {basis.KindPCA, c.PCA, c.PCAEnergy}} {
-			b, r, err := basis.New(k.kind, secret.NewMatrix(dense(c.X)), c.L, source(1))
+		}{{spec.SVD, c.SVD, c.SVDEnergy}, {spec.PCA, c.PCA, c.PCAEnergy}} {
+			b, r, err := basis.New(spec.Spec{Kind: k.kind, Dim: c.L}, secret.NewMatrix(dense(c.X)), basis.Shared{}, source(1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -249,7 +250,7 @@ func TestErrors(t *testing.T) {
 		l    int
 		want string
 	}{
-		{"unknown kind", "umap", full, 2, `unknown kind "umap", want one of svd, pca, random`},
+		{"unknown kind", "umap", full, 2, `unknown kind "umap", want one of svd, pca, pca-perturbed, scrambled, random, common-random, common`},
 		{"no rows", "svd", nil, 2, "no rows"},
 		{"zero dimension", "svd", full, 0, "dimension 0 of 4 features: choose 1 to 4"},
 		{"dimension above m", "random", full, 5, "dimension 5 of 4 features: choose 1 to 4"},
@@ -262,18 +263,18 @@ func TestErrors(t *testing.T) {
 		{"constant rows, pca", "pca", constant, 1, "dimension 1 exceeds the rank 0 of 10 rows of 3 features after centring"},
 		{"zero rows", "svd", mat.NewDense(5, 2, nil), 1, "exceeds the rank 0"},
 	} {
-		if _, _, err := basis.New(c.kind, secret.NewMatrix(c.x), c.l, source(1)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := basis.New(spec.Spec{Kind: c.kind, Dim: c.l}, secret.NewMatrix(c.x), basis.Shared{}, source(1)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
 		}
 	}
 	// A random basis needs no rank.
-	if _, r, err := basis.New("random", secret.NewMatrix(mat.NewDense(5, 2, nil)), 2, source(1)); err != nil || r.Energy != 0 || r.Rank != 0 {
+	if _, r, err := basis.New(spec.Spec{Kind: "random", Dim: 2}, secret.NewMatrix(mat.NewDense(5, 2, nil)), basis.Shared{}, source(1)); err != nil || r.Energy != 0 || r.Rank != 0 {
 		t.Errorf("random basis for zero rows: %+v, %v", r, err)
 	}
 }
 
 func TestFromMatrix(t *testing.T) {
-	b, _, err := basis.New("svd", secret.NewMatrix(rows(10, 4, 4, source(1))), 2, source(1))
+	b, _, err := basis.New(spec.Spec{Kind: "svd", Dim: 2}, secret.NewMatrix(rows(10, 4, 4, source(1))), basis.Shared{}, source(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +311,7 @@ func TestProjectMisuse(t *testing.T) {
 	}
 	for name, f := range map[string]func(){
 		"x has 5 columns, the basis takes 4": func() { b.Project(secret.NewMatrix(mat.NewDense(1, 5, nil))) },
-		"nil source":                         func() { _, _, _ = basis.New("svd", secret.Matrix{}, 1, nil) },
+		"nil source":                         func() { _, _, _ = basis.New(spec.Spec{Kind: "svd", Dim: 1}, secret.Matrix{}, basis.Shared{}, nil) },
 	} {
 		func() {
 			defer func() {
@@ -350,5 +351,37 @@ func TestPrintsNothing(t *testing.T) {
 	}
 	if _, err := b.MarshalBinary(); !errors.Is(err, secret.ErrEncode) {
 		t.Errorf("MarshalBinary: %v", err)
+	}
+}
+
+// seed gives the same directions again and again.
+type seed byte
+
+func (s seed) CommonBasis() *rand.ChaCha8 { return source(byte(s)) }
+
+// TestKinds: whatever kind a contract may name is made, of its own size and name; directions
+// that are common span the same for two parties, others do not.
+func TestKinds(t *testing.T) {
+	shared := basis.Shared{Seed: seed(7), V: secret.NewMatrix(linalg.Stiefel(6, 3, source(8)))}
+	for _, kind := range spec.Kinds() {
+		s := spec.Spec{Kind: kind}.Defaults(6)
+		s.Dim = 3
+		var f [2]*mat.Dense
+		for i := range f {
+			b, r, err := basis.New(s, secret.NewMatrix(rows(30, 6, 6, source(byte(i)))), shared, source(byte(10+i)))
+			if err != nil {
+				t.Fatal(kind, err)
+			}
+			f[i] = b.Matrix().Reveal()
+			if m, l := b.Dims(); m != 6 || l != 3 || r.Kind != kind || r.Dim != 3 || r.Rank != 6 {
+				t.Errorf("%s: %d × %d, %+v", kind, m, l, r)
+			}
+		}
+		var both mat.Dense
+		both.Augment(f[0], f[1])
+		rank, err := linalg.Rank(&both, 1e-9) // far above rounding, far below a random angle
+		if k, _ := spec.Named(kind); err != nil || (rank == 3) != (k.From != spec.Own) {
+			t.Errorf("%s: two parties' bases span %d directions, %v", kind, rank, err)
+		}
 	}
 }

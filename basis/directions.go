@@ -5,35 +5,18 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/basis/spec"
 	"concord/linalg"
 	"concord/secret"
 )
 
-// KindPerturbed is the pca kind of X + δ N, N with independent standard normal
-// elements (MM §4.1; NRI §5.2 perturbs too): rows alone do not determine V, and with
-// N gone nobody can repeat it.
-const KindPerturbed = "pca-perturbed"
-
 // DirectionKinds lists the kinds that [Directions] knows.
-func DirectionKinds() []string { return []string{KindSVD, KindPCA, KindPerturbed, KindRandom} }
-
-// Mix says what E (l × l) is in F = V E.
-type Mix string
-
-// The mixes. Only Haar keeps the columns of F orthonormal and hides V's.
-const (
-	MixHaar    Mix = "haar"    // Haar-random in O(l) (ODC2 eq. 1)
-	MixUniform Mix = "uniform" // independent, uniform on [0, 1): breaks what ODC assumes (ODC2 §V)
-	MixNormal  Mix = "normal"  // independent, standard normal (NRI §6.1)
-	MixNone    Mix = "none"    // E = I, F = V (MM): published figures need it, no study should
-)
-
-// Mixes lists them.
-func Mixes() []Mix { return []Mix{MixHaar, MixUniform, MixNormal, MixNone} }
+func DirectionKinds() []string {
+	return []string{spec.SVD, spec.PCA, spec.Perturbed, spec.Random}
+}
 
 // Directions returns V (m × l): orthonormal directions of the rows x (n × m), by one
 // of [DirectionKinds]. delta is δ of pca-perturbed and unused otherwise. Randomness
@@ -43,9 +26,9 @@ func Mixes() []Mix { return []Mix{MixHaar, MixUniform, MixNormal, MixNone} }
 // Errors and cost are those of [New].
 func Directions(kind string, x secret.Matrix, l int, delta float64, src rand.Source) (secret.Matrix, Report, error) {
 	if !slices.Contains(DirectionKinds(), kind) {
-		return secret.Matrix{}, Report{}, fmt.Errorf("basis: unknown kind %q, want one of %s", kind, strings.Join(DirectionKinds(), ", "))
+		return secret.Matrix{}, Report{}, unknown(kind, DirectionKinds())
 	}
-	if kind == KindPerturbed && (!(delta > 0) || math.IsInf(delta, 0)) {
+	if kind == spec.Perturbed && (!(delta > 0) || math.IsInf(delta, 0)) {
 		return secret.Matrix{}, Report{}, fmt.Errorf("basis: delta is %v, must be positive and finite", delta)
 	}
 	report, err := check(kind, x, l, src)
@@ -62,11 +45,11 @@ func Directions(kind string, x secret.Matrix, l int, delta float64, src rand.Sou
 // directions makes V for all kinds and fills in the report.
 func directions(x *mat.Dense, l int, delta float64, src rand.Source, report *Report) (*mat.Dense, error) {
 	switch report.Kind {
-	case KindRandom:
+	case spec.Random:
 		_, m := x.Dims()
 		v := linalg.Stiefel(m, l, src)
 		return v, measure(x, v, report)
-	case KindPerturbed:
+	case spec.Perturbed:
 		n, m := x.Dims()
 		noise := linalg.Normal(n, m, src)
 		defer noise.Zero()
@@ -79,9 +62,9 @@ func directions(x *mat.Dense, l int, delta float64, src rand.Source, report *Rep
 
 // Mixed returns the basis F = V E for directions v (m × l), which other parties may
 // share: with the same V for all, the spans are identical, which is what ODC's theory
-// assumes (ODC2 Theorem IV.3). E comes from src. The errors are those of
+// assumes ([nosaka2025], theorem IV.3). E comes from src. The errors are those of
 // [FromMatrix], and an unknown mix. v is not changed. A nil src panics. Cost O(m l²).
-func Mixed(v secret.Matrix, mix Mix, src rand.Source) (*Basis, error) {
+func Mixed(v secret.Matrix, mix spec.Mix, src rand.Source) (*Basis, error) {
 	if src == nil {
 		panic("basis: nil source")
 	}
@@ -89,37 +72,47 @@ func Mixed(v secret.Matrix, mix Mix, src rand.Source) (*Basis, error) {
 	if l == 0 || l > m {
 		return nil, fmt.Errorf("basis: matrix is %d × %d, want at least one column and no more columns than rows", m, l)
 	}
+	f, err := mixed(v.Reveal(), mix, src)
+	if err != nil {
+		return nil, err
+	}
+	return FromMatrix(secret.NewMatrix(f))
+}
+
+// mixed is V E, a matrix of its own.
+func mixed(v *mat.Dense, mix spec.Mix, src rand.Source) (*mat.Dense, error) {
+	_, l := v.Dims()
 	var e *mat.Dense
 	switch mix {
-	case MixHaar:
+	case spec.Haar:
 		e = linalg.Haar(l, src)
-	case MixUniform:
+	case spec.Uniform:
 		e = linalg.Uniform(l, l, src)
-	case MixNormal:
+	case spec.Normal:
 		e = linalg.Normal(l, l, src)
-	case MixNone:
-		return FromMatrix(secret.NewMatrix(mat.DenseCopyOf(v.Reveal())))
+	case spec.None:
+		return mat.DenseCopyOf(v), nil
 	default:
-		return nil, fmt.Errorf("basis: unknown mix %q, want one of %v", mix, Mixes())
+		return nil, fmt.Errorf("basis: unknown mix %q, want one of %v", mix, spec.Mixes())
 	}
 	defer e.Zero()
 	var f mat.Dense
-	f.Mul(v.Reveal(), e)
-	return FromMatrix(secret.NewMatrix(&f))
+	f.Mul(v, e)
+	return &f, nil
 }
 
-// Shared returns F = V E, E a random orthogonal matrix of src, for directions v (m × l) that
-// parties share, and describes it for the rows x (n × m): rank of the rows, and the share
-// of their sum of squares that F keeps. kind is what the report calls it. v is not changed.
+// fromPooled is F = V E for directions v (m × l) that the parties pooled, described for the
+// rows x (n × m): their rank, and the share of their sum of squares that F keeps. v is not
+// changed.
 //
 // The errors are those of [New] and [Mixed], and a v whose columns are not orthonormal to
 // 10⁻⁹: F would not be either. Cost O(n m min(n, m) + m l²).
-func Shared(kind string, v, x secret.Matrix, src rand.Source) (*Basis, Report, error) {
+func fromPooled(kind spec.Kind, v, x secret.Matrix, src rand.Source) (*Basis, Report, error) {
 	m, l := v.Dims()
 	if _, cols := x.Dims(); cols != m {
 		return nil, Report{}, fmt.Errorf("basis: shared directions are %d × %d, the rows have %d columns", m, l, cols)
 	}
-	report, err := check(kind, x, l, src)
+	report, err := check(kind.Name, x, l, src)
 	if err != nil {
 		return nil, Report{}, err
 	}
@@ -134,7 +127,7 @@ func Shared(kind string, v, x secret.Matrix, src rand.Source) (*Basis, Report, e
 	if off := math.Max(mat.Max(&gram), -mat.Min(&gram)); off > sharedTol {
 		return nil, Report{}, fmt.Errorf("basis: shared directions are orthonormal to %.1g only, must be to %g", off, sharedTol)
 	}
-	f, err := Mixed(v, MixHaar, src)
+	f, err := Mixed(v, kind.Mix, src)
 	if err != nil {
 		return nil, Report{}, err
 	}
@@ -147,9 +140,9 @@ func Shared(kind string, v, x secret.Matrix, src rand.Source) (*Basis, Report, e
 // sharedTol is how far VᵀV of shared directions may be from I.
 const sharedTol = 1e-9
 
-// DimVariance is the largest l with which the principal components of x keep less
-// than the given share of the variance, at least 1 (GEP §5.3.2 takes .60, .75 and .90
-// of party 1's rows). The errors name the numbers: the share, fewer than two rows, NaN or
+// DimVariance is the largest l with which the principal components of x keep less than the
+// given share of the variance, at least 1 ([kawakami2024], section 5.3.2, takes .60, .75 and
+// .90 of party 1's rows). The errors name the numbers: the share, fewer than two rows, NaN or
 // Inf by row and column. Cost O(n m min(n, m)).
 func DimVariance(x secret.Matrix, share float64) (int, error) {
 	l, err := DimVariances(x, share)

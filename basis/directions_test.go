@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"concord/basis"
+	"concord/basis/spec"
 	"concord/linalg"
 	"concord/secret"
 )
@@ -47,7 +48,7 @@ func TestDirections(t *testing.T) {
 		kind := rapid.SampledFrom(basis.DirectionKinds()).Draw(t, "kind")
 		n, m := rapid.IntRange(2, 20).Draw(t, "n"), rapid.IntRange(1, 30).Draw(t, "m")
 		most := min(n-1, m)
-		if kind == basis.KindRandom {
+		if kind == spec.Random {
 			most = m
 		}
 		l := rapid.IntRange(1, most).Draw(t, "l")
@@ -69,15 +70,15 @@ func TestDirections(t *testing.T) {
 		if r.Kind != kind || r.Dim != l || r.Features != m || r.Rows != n {
 			t.Fatalf("report %+v", r)
 		}
-		if !slices.Contains(basis.Kinds(), kind) {
+		if !slices.Contains([]string{spec.SVD, spec.PCA, spec.Random}, kind) {
 			return
 		}
-		b, _, err := basis.New(kind, secret.NewMatrix(x), l, source(seed+1))
+		b, _, err := basis.New(spec.Spec{Kind: kind, Dim: l}, secret.NewMatrix(x), basis.Shared{}, source(seed+1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := v.Reveal()
-		if kind != basis.KindRandom {
+		if kind != spec.Random {
 			want = mul(want, linalg.Haar(l, source(seed+1)))
 		}
 		if difference(b.Matrix().Reveal(), want) != 0 {
@@ -92,31 +93,31 @@ func TestPerturbed(t *testing.T) {
 	k := readKnown(t)
 	x := dense(k.X)
 	for _, delta := range []float64{1e-9, 0.05, 3} {
-		v, r, err := basis.Directions(basis.KindPerturbed, secret.NewMatrix(x), 4, delta, source(5))
+		v, r, err := basis.Directions(spec.Perturbed, secret.NewMatrix(x), 4, delta, source(5))
 		if err != nil {
 			t.Fatal(err)
 		}
 		z := linalg.Normal(30, 7, source(5))
 		z.Scale(delta, z)
 		z.Add(z, x)
-		want, rw, err := basis.Directions(basis.KindPCA, secret.NewMatrix(z), 4, 0, source(6))
+		want, rw, err := basis.Directions(spec.PCA, secret.NewMatrix(z), 4, 0, source(6))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !mat.Equal(v.Reveal(), want.Reveal()) || r.Energy != rw.Energy || r.Rank != rw.Rank {
 			t.Errorf("δ %g: not the principal components of X + δN", delta)
 		}
-		other, _, err := basis.Directions(basis.KindPerturbed, secret.NewMatrix(x), 4, delta, source(7))
+		other, _, err := basis.Directions(spec.Perturbed, secret.NewMatrix(x), 4, delta, source(7))
 		if err != nil || mat.Equal(v.Reveal(), other.Reveal()) {
 			t.Errorf("δ %g: another source gives the same directions (%v)", delta, err)
 		}
 	}
 	// Small noise turns the span by about δ√n over the gap of singular values, above 1.
-	pca, _, err := basis.Directions(basis.KindPCA, secret.NewMatrix(x), 4, 0, source(5))
+	pca, _, err := basis.Directions(spec.PCA, secret.NewMatrix(x), 4, 0, source(5))
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, _, err := basis.Directions(basis.KindPerturbed, secret.NewMatrix(x), 4, 1e-6, source(5))
+	v, _, err := basis.Directions(spec.Perturbed, secret.NewMatrix(x), 4, 1e-6, source(5))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func TestPerturbed(t *testing.T) {
 	}
 	// Noise is directions too: rows of low rank span all of them.
 	flat := mat.NewDense(30, 7, nil)
-	if _, r, err := basis.Directions(basis.KindPerturbed, secret.NewMatrix(flat), 7, 0.05, source(5)); err != nil || r.Rank != 7 {
+	if _, r, err := basis.Directions(spec.Perturbed, secret.NewMatrix(flat), 7, 0.05, source(5)); err != nil || r.Rank != 7 {
 		t.Errorf("perturbed zeros: rank %d, %v", r.Rank, err)
 	}
 }
@@ -135,7 +136,7 @@ func TestPerturbed(t *testing.T) {
 // scikit-learn's.
 func TestWide(t *testing.T) {
 	k := readKnown(t)
-	v, _, err := basis.Directions(basis.KindPCA, secret.NewMatrix(dense(k.Wide)), 4, 0, source(1))
+	v, _, err := basis.Directions(spec.PCA, secret.NewMatrix(dense(k.Wide)), 4, 0, source(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,13 +150,13 @@ func TestWide(t *testing.T) {
 func TestMixed(t *testing.T) {
 	v := linalg.Stiefel(9, 4, source(1))
 	before := mat.DenseCopyOf(v)
-	for mix, e := range map[basis.Mix]*mat.Dense{
-		basis.MixNone:    eye(4),
-		basis.MixHaar:    linalg.Haar(4, source(2)),
-		basis.MixNormal:  linalg.Normal(4, 4, source(2)),
-		basis.MixUniform: linalg.Uniform(4, 4, source(2)),
+	for mix, e := range map[spec.Mix]*mat.Dense{
+		spec.None:    eye(4),
+		spec.Haar:    linalg.Haar(4, source(2)),
+		spec.Normal:  linalg.Normal(4, 4, source(2)),
+		spec.Uniform: linalg.Uniform(4, 4, source(2)),
 	} {
-		if !slices.Contains(basis.Mixes(), mix) {
+		if !slices.Contains(spec.Mixes(), mix) {
 			t.Errorf("%s is not listed", mix)
 		}
 		b, err := basis.Mixed(secret.NewMatrix(v), mix, source(2))
@@ -176,8 +177,8 @@ func TestMixed(t *testing.T) {
 			t.Fatalf("%s: V was changed", mix)
 		}
 	}
-	if len(basis.Mixes()) != 4 {
-		t.Errorf("%d mixes, 4 are tested", len(basis.Mixes()))
+	if len(spec.Mixes()) != 4 {
+		t.Errorf("%d mixes, 4 are tested", len(spec.Mixes()))
 	}
 }
 
@@ -205,7 +206,7 @@ func TestDirectionsErrors(t *testing.T) {
 		_, _, err := basis.Directions(kind, s(x), l, delta, source(1))
 		return err
 	}
-	mixed := func(v *mat.Dense, mix basis.Mix) error { _, err := basis.Mixed(s(v), mix, source(1)); return err }
+	mixed := func(v *mat.Dense, mix spec.Mix) error { _, err := basis.Mixed(s(v), mix, source(1)); return err }
 	dim := func(x *mat.Dense, share float64) error { _, err := basis.DimVariance(s(x), share); return err }
 	for name, c := range map[string]struct {
 		err  error
@@ -220,10 +221,10 @@ func TestDirectionsErrors(t *testing.T) {
 		"no rows":     {directions("svd", nil, 2, 0), "no rows"},
 		"dimension":   {directions("random", x, 5, 0), "dimension 5 of 4 features: choose 1 to 4"},
 		"mix":         {mixed(x, "cauchy"), `unknown mix "cauchy"`},
-		"no V":        {mixed(nil, basis.MixHaar), "matrix is 0 × 0"},
-		"wide V":      {mixed(mat.NewDense(2, 3, nil), basis.MixHaar), "matrix is 2 × 3"},
-		"dependent V": {mixed(rows(6, 3, 2, source(1)), basis.MixNormal), "matrix of 3 columns has rank 2"},
-		"NaN V":       {mixed(nan, basis.MixNone), "row 7, column 3 is not a finite number"},
+		"no V":        {mixed(nil, spec.Haar), "matrix is 0 × 0"},
+		"wide V":      {mixed(mat.NewDense(2, 3, nil), spec.Haar), "matrix is 2 × 3"},
+		"dependent V": {mixed(rows(6, 3, 2, source(1)), spec.Normal), "matrix of 3 columns has rank 2"},
+		"NaN V":       {mixed(nan, spec.None), "row 7, column 3 is not a finite number"},
 		"share 0":     {dim(x, 0), "share of the variance is 0"},
 		"share 2":     {dim(x, 2), "share of the variance is 2"},
 		"share NaN":   {dim(x, math.NaN()), "share of the variance is NaN"},
@@ -239,7 +240,7 @@ func TestDirectionsErrors(t *testing.T) {
 			t.Errorf("without a source: %v", r)
 		}
 	}()
-	basis.Mixed(s(x), basis.MixNone, nil)
+	basis.Mixed(s(x), spec.None, nil)
 }
 
 // TestShared holds that a basis of shared directions is V times a Haar matrix of the
@@ -249,7 +250,7 @@ func TestShared(t *testing.T) {
 	v := linalg.Stiefel(8, 3, src)
 	x := rows(30, 8, 6, src)
 	before := mat.DenseCopyOf(v)
-	f, about, err := basis.Shared("common", secret.NewMatrix(v), secret.NewMatrix(x), source(6))
+	f, about, err := basis.New(spec.Spec{Kind: spec.Common, Dim: 3}, secret.NewMatrix(x), basis.Shared{V: secret.NewMatrix(v)}, source(6))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +262,7 @@ func TestShared(t *testing.T) {
 		t.Errorf("%+v, want rank 6 and energy %g", about, energy)
 	}
 	// A party may have fewer rows than directions.
-	if _, about, err = basis.Shared("common", secret.NewMatrix(v), secret.NewMatrix(rows(2, 8, 2, src)), src); err != nil || about.Rank != 2 {
+	if _, about, err = basis.New(spec.Spec{Kind: spec.Common, Dim: 3}, secret.NewMatrix(rows(2, 8, 2, src)), basis.Shared{V: secret.NewMatrix(v)}, src); err != nil || about.Rank != 2 {
 		t.Error(about, err)
 	}
 	crooked := mat.DenseCopyOf(v)
@@ -275,9 +276,9 @@ func TestShared(t *testing.T) {
 		{crooked, "orthonormal to"},
 		{nan, "row 8, column 3 is not a finite number"},
 		{linalg.Stiefel(7, 3, src), "shared directions are 7 × 3, the rows have 8 columns"},
-		{&mat.Dense{}, "shared directions are 0 × 0"},
+		{&mat.Dense{}, "0 common directions for a basis of dimension 3"},
 	} {
-		if _, _, err := basis.Shared("common", secret.NewMatrix(bad.v), secret.NewMatrix(x), src); err == nil || !strings.Contains(err.Error(), bad.want) {
+		if _, _, err := basis.New(spec.Spec{Kind: spec.Common, Dim: 3}, secret.NewMatrix(x), basis.Shared{V: secret.NewMatrix(bad.v)}, src); err == nil || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%v, want %q", err, bad.want)
 		}
 	}

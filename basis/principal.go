@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/basis/spec"
 	"concord/linalg"
 )
 
@@ -17,7 +18,7 @@ import (
 func principal(x *mat.Dense, l int, report *Report) (*mat.Dense, error) {
 	n, m := x.Dims()
 	span, centred := n, ""
-	pca := report.Kind != KindSVD
+	pca := report.Kind != spec.SVD
 	if pca {
 		span, centred = n-1, " after centring"
 	}

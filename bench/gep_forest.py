@@ -4,8 +4,9 @@
 The published ROC-AUC on heart disease is .815; ours is .89. A forest does not see
 the scale of its columns, by which GEP fails with other models, so the difference
 needs a cause. This script makes the same experiment with NumPy, SciPy's generalised
-eigenproblem and scikit-learn's forest only, by METHODS' formulas (NRI-DC, hard
-labels), and prints its mean over draws: it agrees with ours, not with the paper.
+eigenproblem and scikit-learn's forest only, by the formulas of docs/methods.md sections
+5.2 and 2.2 (NRI-DC, hard labels), and prints its mean over draws: it agrees with ours,
+not with the paper.
 
 Usage: bench/gep_forest.py DATA [draws]
 """

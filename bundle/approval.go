@@ -5,7 +5,7 @@ import (
 	"crypto/ed25519"
 	"time"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // PolicyPerson is the policy of an approval that a person gave.
@@ -15,8 +15,8 @@ const maxApprovalBytes = 4 << 10
 
 // Approval is a signed yes to a manifest.
 type Approval struct {
-	Format   int        `json:"format"`
-	Manifest study.Hash `json:"manifest"`
+	Format   int       `json:"format"`
+	Manifest wire.Hash `json:"manifest"`
 	// Approver is the Ed25519 key that signs.
 	Approver []byte `json:"approver"`
 	// Policy is PolicyPerson, or the name of the written policy under which a
@@ -35,7 +35,7 @@ func Approve(manifest []byte, approver ed25519.PrivateKey, policy string, now ti
 	}
 	a := &Approval{
 		Format:   Format,
-		Manifest: study.HashOf(manifest),
+		Manifest: wire.HashOf(manifest),
 		Approver: approver.Public().(ed25519.PublicKey),
 		Policy:   policy,
 		Time:     now.UTC().Truncate(time.Second),
@@ -43,7 +43,7 @@ func Approve(manifest []byte, approver ed25519.PrivateKey, policy string, now ti
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	a.Signature = study.Sign(approver, study.SignApproval, a.signedPart())
+	a.Signature = wire.Sign(approver, wire.SignApproval, a.signedPart())
 	return a, nil
 }
 
@@ -93,14 +93,14 @@ func (a *Approval) check() error {
 
 // Verify checks that the holder of the approver's key said yes to this
 // manifest. Errors are of kind ErrApproval.
-func (a *Approval) Verify(manifest study.Hash, approver ed25519.PublicKey) error {
+func (a *Approval) Verify(manifest wire.Hash, approver ed25519.PublicKey) error {
 	if a.Manifest != manifest {
 		return refuse(ErrApproval, "the approval is for manifest %s, this one is %s", a.Manifest.Short(), manifest.Short())
 	}
 	if !bytes.Equal(a.Approver, approver) {
 		return refuse(ErrApproval, "the approval is by another key than the approver's")
 	}
-	if err := study.Verify(approver, study.SignApproval, a.signedPart(), a.Signature); err != nil {
+	if err := wire.Verify(approver, wire.SignApproval, a.signedPart(), a.Signature); err != nil {
 		return refuse(ErrApproval, "%v", err)
 	}
 	return nil

@@ -17,8 +17,8 @@ import (
 	"filippo.io/age"
 
 	"concord/bundle"
-	"concord/internal/npy"
-	"concord/study"
+	"concord/npy"
+	"concord/wire"
 )
 
 var update = flag.Bool("update", false, "write testdata/good.bundle and testdata/bad_*.bundle anew")
@@ -93,7 +93,7 @@ func zipped(t testing.TB, files []zipFile) []byte {
 }
 
 func canonical(t testing.TB, v any) []byte {
-	b, err := study.Canonical(v)
+	b, err := wire.Canonical(v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func canonical(t testing.TB, v any) []byte {
 
 func signedApproval(t testing.TB, a bundle.Approval, key ed25519.PrivateKey) []byte {
 	a.Signature = nil
-	a.Signature = study.Sign(key, study.SignApproval, canonical(t, a))
+	a.Signature = wire.Sign(key, wire.SignApproval, canonical(t, a))
 	return canonical(t, a)
 }
 
@@ -112,7 +112,7 @@ func (c *craft) inner() []byte {
 		c.manifestBytes = canonical(c.t, c.manifest)
 	}
 	if c.signature == nil {
-		c.signature = []byte(base64.StdEncoding.EncodeToString(study.Sign(c.manifestKey, study.SignManifest, c.manifestBytes)))
+		c.signature = []byte(base64.StdEncoding.EncodeToString(wire.Sign(c.manifestKey, wire.SignManifest, c.manifestBytes)))
 	}
 	if c.approval == nil {
 		c.approval = signedApproval(c.t, c.goodApproval(), alice().key)
@@ -133,7 +133,7 @@ func (c *craft) goodApproval() bundle.Approval {
 	if b == nil {
 		b = canonical(c.t, c.manifest)
 	}
-	return bundle.Approval{Format: 1, Manifest: study.HashOf(b), Approver: alice().public(), Policy: "person", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	return bundle.Approval{Format: 1, Manifest: wire.HashOf(b), Approver: alice().public(), Policy: "person", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 }
 
 // bytes makes the bundle.
@@ -149,11 +149,11 @@ func (c *craft) bytes() []byte {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	e := &bundle.Envelope{Header: c.manifest.Header, Manifest: study.HashOf(c.manifestBytes), Ciphertext: study.HashOf(payload.Bytes()), Size: int64(payload.Len())}
+	e := &bundle.Envelope{Header: c.manifest.Header, Manifest: wire.HashOf(c.manifestBytes), Ciphertext: wire.HashOf(payload.Bytes()), Size: int64(payload.Len())}
 	if c.envelope != nil {
 		c.envelope(e)
 	}
-	e.Signature = study.Sign(c.envelopeKey, study.SignEnvelope, canonical(c.t, e))
+	e.Signature = wire.Sign(c.envelopeKey, wire.SignEnvelope, canonical(c.t, e))
 	line := canonical(c.t, e)
 	if c.line != nil {
 		line = c.line(line)
@@ -182,7 +182,7 @@ var badBundles = []struct {
 	{"line_future", func(c *craft) { c.line = func([]byte) []byte { return []byte(`{"format":7,"novelty":true}`) } }, bundle.ErrVersion, "envelope has format 7, this program reads format 1"},
 	{"line_altered", func(c *craft) { c.line = replace(`"number":1`, `"number":2`) }, bundle.ErrSignature, "the envelope signature does not verify"},
 	{"line_resigned", func(c *craft) { c.envelopeKey = mallory().key }, bundle.ErrSignature, "the envelope signature does not verify"},
-	{"line_manifest_signature", func(c *craft) { c.line = resign(c, study.SignManifest) }, bundle.ErrSignature, "the envelope signature does not verify"},
+	{"line_manifest_signature", func(c *craft) { c.line = resign(c, wire.SignManifest) }, bundle.ErrSignature, "the envelope signature does not verify"},
 	{"line_no_signature", func(c *craft) {
 		c.line = func(b []byte) []byte { return append(b[:bytes.Index(b, []byte(`,"signature"`))], '}') }
 	}, bundle.ErrDamaged, "envelope: the signature has 0 bytes, must have 64"},
@@ -260,13 +260,13 @@ var badBundles = []struct {
 	}, bundle.ErrDamaged, `manifest: member "X.npy" is repeated`},
 	{"manifest_not_an_array", func(c *craft) {
 		c.files[0].data = []byte("no array")
-		c.manifest.Members[0].Bytes, c.manifest.Members[0].SHA256 = 8, study.HashOf([]byte("no array"))
+		c.manifest.Members[0].Bytes, c.manifest.Members[0].SHA256 = 8, wire.HashOf([]byte("no array"))
 	}, bundle.ErrDamaged, `member "X.npy": npy: not a NumPy array file`},
 	{"manifest_signed_by_other", func(c *craft) { c.manifestKey = mallory().key }, bundle.ErrSignature, "the manifest signature does not verify"},
 	{"manifest_no_base64", func(c *craft) { c.signature = bytes.Repeat([]byte("?"), 88) }, bundle.ErrDamaged, "manifest.sig: not 64 bytes in base64"},
 	{"manifest_short_signature", func(c *craft) { c.signature = []byte("AAAA") }, bundle.ErrDamaged, "manifest.sig: not 64 bytes in base64"},
 	{"manifest_loose_base64", func(c *craft) {
-		good := base64.StdEncoding.EncodeToString(study.Sign(alice().key, study.SignManifest, canonical(c.t, c.manifest)))
+		good := base64.StdEncoding.EncodeToString(wire.Sign(alice().key, wire.SignManifest, canonical(c.t, c.manifest)))
 		c.signature = []byte(good[:85] + string(next(good[85])) + "==")
 	}, bundle.ErrDamaged, "manifest.sig: not 64 bytes in base64"},
 	{"approval_missing", func(c *craft) {
@@ -369,7 +369,7 @@ func resign(c *craft, purpose string) func([]byte) []byte {
 	return func(line []byte) []byte {
 		at := bytes.Index(line, []byte(`,"signature"`))
 		signed := append(bytes.Clone(line[:at]), '}')
-		sig := base64.StdEncoding.EncodeToString(study.Sign(alice().key, purpose, signed))
+		sig := base64.StdEncoding.EncodeToString(wire.Sign(alice().key, purpose, signed))
 		return append(line[:at], `,"signature":"`+sig+`"}`...)
 	}
 }

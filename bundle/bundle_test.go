@@ -18,8 +18,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/bundle"
-	"concord/internal/npy"
-	"concord/study"
+	"concord/npy"
+	"concord/wire"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -113,10 +113,10 @@ func TestManifest(t *testing.T) {
 	if diff := cmp.Diff(want, x); !ok || diff != "" {
 		t.Error(diff)
 	}
-	if report, ok := m.Member("report.txt"); !ok || report.SHA256 != study.HashOf([]byte("three rows\n")) || report.Dtype != "" || report.Shape != nil {
+	if report, ok := m.Member("report.txt"); !ok || report.SHA256 != wire.HashOf([]byte("three rows\n")) || report.Dtype != "" || report.Shape != nil {
 		t.Errorf("report.txt is %+v", report)
 	}
-	if !slices.IsSortedFunc(m.Recipients, func(a, b study.Hash) int { return bytes.Compare(a[:], b[:]) }) {
+	if !slices.IsSortedFunc(m.Recipients, func(a, b wire.Hash) int { return bytes.Compare(a[:], b[:]) }) {
 		t.Error("the recipients are not sorted")
 	}
 	if d.Recipients[0] != carol().print() {
@@ -129,7 +129,7 @@ func TestManifest(t *testing.T) {
 	if diff := cmp.Diff(m, again); diff != "" {
 		t.Error(diff)
 	}
-	if !bytes.Equal(describe(t, d).Encode(), m.Encode()) || m.Hash() != study.HashOf(m.Encode()) {
+	if !bytes.Equal(describe(t, d).Encode(), m.Encode()) || m.Hash() != wire.HashOf(m.Encode()) {
 		t.Error("the manifest depends on more than the draft")
 	}
 }
@@ -153,17 +153,17 @@ func TestDescribeRefuses(t *testing.T) {
 		change func(*bundle.Draft)
 		want   string
 	}{
-		{"no study", func(d *bundle.Draft) { d.Study = study.Hash{} }, "manifest: study is not set"},
-		{"no epoch", func(d *bundle.Draft) { d.Epoch = study.Hash{} }, "manifest: epoch is not set"},
-		{"no sender", func(d *bundle.Draft) { d.Sender = study.Hash{} }, "manifest: sender is not set"},
+		{"no study", func(d *bundle.Draft) { d.Study = wire.Hash{} }, "manifest: study is not set"},
+		{"no epoch", func(d *bundle.Draft) { d.Epoch = wire.Hash{} }, "manifest: epoch is not set"},
+		{"no sender", func(d *bundle.Draft) { d.Sender = wire.Hash{} }, "manifest: sender is not set"},
 		{"no recipients", func(d *bundle.Draft) { d.Recipients = nil }, "manifest: 0 recipients, must be 1 to 512"},
-		{"empty recipient", func(d *bundle.Draft) { d.Recipients[0] = study.Hash{} }, "manifest: recipient 1 is not set"},
+		{"empty recipient", func(d *bundle.Draft) { d.Recipients[0] = wire.Hash{} }, "manifest: recipient 1 is not set"},
 		{"recipient twice", func(d *bundle.Draft) { d.Recipients = append(d.Recipients, d.Recipients[0]) }, "manifest: recipient 2 is repeated"},
 		{"kind", func(d *bundle.Draft) { d.Kind = "gift" }, `manifest: kind is "gift", must be setup, pool, contribution, admission or result`},
 		{"round", func(d *bundle.Draft) { d.Round = -1 }, "manifest: round is -1, must be 0 to 1000000"},
 		{"number", func(d *bundle.Draft) { d.Number = 0 }, "manifest: number is 0, must be 1 to 1000000"},
 		{"no anchor", func(d *bundle.Draft) { d.Anchor = nil }, "manifest: a contribution must name its anchor"},
-		{"empty anchor", func(d *bundle.Draft) { d.Anchor = new(study.Hash) }, "manifest: anchor is not set"},
+		{"empty anchor", func(d *bundle.Draft) { d.Anchor = new(wire.Hash) }, "manifest: anchor is not set"},
 		{"no members", func(d *bundle.Draft) { d.Members = nil }, "manifest: 0 members, must be 1 to 4096"},
 		{"many members", func(d *bundle.Draft) { d.Members = many }, "manifest: 4097 members, must be 1 to 4096"},
 		{"same name", func(d *bundle.Draft) { d.Members[1].Name = "x.npy" }, `manifest: member "x.npy" is repeated`},
@@ -419,11 +419,11 @@ func TestNamesLikeTheReserved(t *testing.T) {
 func TestOpenWantsAllExpectations(t *testing.T) {
 	b := sealed(t, draft(bob()), bob())
 	for i, change := range []func(*bundle.Expect){
-		func(e *bundle.Expect) { e.Study = study.Hash{} },
-		func(e *bundle.Expect) { e.Epoch = study.Hash{} },
-		func(e *bundle.Expect) { e.Sender = study.Hash{} },
+		func(e *bundle.Expect) { e.Study = wire.Hash{} },
+		func(e *bundle.Expect) { e.Epoch = wire.Hash{} },
+		func(e *bundle.Expect) { e.Sender = wire.Hash{} },
 		func(e *bundle.Expect) { e.SenderKey = nil },
-		func(e *bundle.Expect) { e.Recipient = study.Hash{} },
+		func(e *bundle.Expect) { e.Recipient = wire.Hash{} },
 		func(e *bundle.Expect) { e.Kind = "" },
 	} {
 		func() {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"concord/bundle"
-	"concord/internal/npy"
+	"concord/npy"
 )
 
 // known reports whether an error has one of the kinds that callers test for.

@@ -24,11 +24,19 @@
 //
 // Every byte of the zip follows from the members, so there is exactly one zip
 // for a manifest: a reader compares the whole file with it. JSON has one
-// spelling as well ([study.Canonical]).
+// spelling as well ([wire.Canonical]).
 //
-// The package does not know who is in a study: the caller says which sender,
-// study and epoch it expects, and compares anchor ids. It does not hide sizes,
-// times, or who sends to whom.
+// # What it protects, against whom
+//
+// Against whoever relays or finds a bundle: contents are hidden, to a quantum computer
+// too (age's hybrid keys), and every byte of the line and of the zip is bound to the sender's
+// signature, the study and the epoch, so nothing can be altered, exchanged, or
+// replayed in another study. This rests on Ed25519, age and SHA-256, and on the caller:
+// the package does not know who is in a study, so the caller says which sender, study
+// and epoch it expects, and compares anchor ids. Recipients can pass on what they opened.
+// Sizes, times and who sends to whom are not hidden, and a person's approval says which
+// files leave, not that their content is what a report says. docs/threat-model.md and
+// docs/formats.md have the whole.
 //
 // Formats: https://age-encryption.org/v1; PKWARE APPNOTE.TXT 6.3.10 (zip).
 package bundle

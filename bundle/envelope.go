@@ -6,7 +6,8 @@ import (
 	"errors"
 	"io"
 
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // MaxLineBytes bounds the envelope line, its line feed included.
@@ -16,15 +17,15 @@ const MaxLineBytes = 64 << 10
 type Envelope struct {
 	Header
 	// Manifest is the hash of the manifest inside.
-	Manifest study.Hash `json:"manifest"`
+	Manifest wire.Hash `json:"manifest"`
 	// Ciphertext is the SHA-256 of the payload and Size its bytes.
-	Ciphertext study.Hash `json:"ciphertext"`
-	Size       int64      `json:"size"`
+	Ciphertext wire.Hash `json:"ciphertext"`
+	Size       int64     `json:"size"`
 	// Heads are the sender's audit head when it sealed, and the newest of the
 	// analyst's (in results: of the recipient's) that it held. They stand out here
 	// so that who relays a bundle holds them too.
-	Heads     *study.Heads `json:"heads,omitempty"`
-	Signature []byte       `json:"signature,omitempty"`
+	Heads     *member.Heads `json:"heads,omitempty"`
+	Signature []byte        `json:"signature,omitempty"`
 }
 
 // Line returns the envelope's one encoding, with the line feed.
@@ -106,7 +107,7 @@ func (e *Envelope) check() error {
 // Verify checks the sender's signature over the line. The caller takes the key
 // from the roster's statement of Sender.
 func (e *Envelope) Verify(sender ed25519.PublicKey) error {
-	if err := study.Verify(sender, study.SignEnvelope, e.signedPart(), e.Signature); err != nil {
+	if err := wire.Verify(sender, wire.SignEnvelope, e.signedPart(), e.Signature); err != nil {
 		return refuse(ErrSignature, "sender %s: %v", e.Sender.Short(), err)
 	}
 	return nil
@@ -120,11 +121,11 @@ func (e *Envelope) CheckCiphertext(payload io.Reader) error {
 	if err != nil {
 		return err
 	}
-	return e.compareCiphertext(n, study.Hash(sum.Sum(nil)))
+	return e.compareCiphertext(n, wire.Hash(sum.Sum(nil)))
 }
 
 // compareCiphertext compares a payload of n bytes, or of more, with the envelope.
-func (e *Envelope) compareCiphertext(n int64, sum study.Hash) error {
+func (e *Envelope) compareCiphertext(n int64, sum wire.Hash) error {
 	switch {
 	case n > e.Size:
 		return refuse(ErrDamaged, "the payload has more than the %d bytes that the envelope says", e.Size)

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // Format is the version of everything in this package.
@@ -33,11 +33,11 @@ const (
 type Header struct {
 	Format int `json:"format"`
 	// Study is the hash of the contract, Epoch that of contract and roster.
-	Study study.Hash `json:"study"`
-	Epoch study.Hash `json:"epoch"`
+	Study wire.Hash `json:"study"`
+	Epoch wire.Hash `json:"epoch"`
 	// Sender and Recipients are fingerprints; the recipients are sorted.
-	Sender     study.Hash   `json:"sender"`
-	Recipients []study.Hash `json:"recipients"`
+	Sender     wire.Hash   `json:"sender"`
+	Recipients []wire.Hash `json:"recipients"`
 	// Kind is KindSetup, KindPool, KindContribution, KindAdmission or KindResult.
 	Kind string `json:"kind"`
 	// Round is 0 or more, of KindPool the stage from 1; Number is 1, of KindPool that of
@@ -53,7 +53,7 @@ func (h *Header) check(what string) error {
 	}
 	for _, f := range []struct {
 		name string
-		hash study.Hash
+		hash wire.Hash
 	}{{"study", h.Study}, {"epoch", h.Epoch}, {"sender", h.Sender}} {
 		if f.hash.IsZero() {
 			return refuse(ErrDamaged, "%s: %s is not set", what, f.name)
@@ -107,7 +107,7 @@ func (h *Header) disagreement(o *Header) string {
 	return ""
 }
 
-func compare(a, b study.Hash) int { return bytes.Compare(a[:], b[:]) }
+func compare(a, b wire.Hash) int { return bytes.Compare(a[:], b[:]) }
 
 func badVersion(what string, got int) error {
 	return refuse(ErrVersion, "%s has format %d, this program reads format %d", what, got, Format)
@@ -115,7 +115,7 @@ func badVersion(what string, got int) error {
 
 // encode returns the one encoding of a checked value.
 func encode(v any) []byte {
-	b, err := study.Canonical(v)
+	b, err := wire.Canonical(v)
 	if err != nil { // structs of hashes, numbers, strings and bytes always encode
 		panic("bundle: " + err.Error())
 	}
@@ -134,7 +134,7 @@ func decode(b []byte, what string, most int, v any) error {
 	if json.Unmarshal(b, &probe) == nil && probe.Format != nil && *probe.Format != Format {
 		return badVersion(what, *probe.Format)
 	}
-	if err := study.DecodeCanonical(b, v); err != nil {
+	if err := wire.DecodeCanonical(b, v); err != nil {
 		return refuse(ErrDamaged, "%s: %v", what, err)
 	}
 	return nil

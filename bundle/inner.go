@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"concord/internal/ahead"
-	"concord/study"
+	"concord/wire"
 )
 
 // readInner checks a zip from its first byte to its last: it must be the one
@@ -279,7 +279,7 @@ func sameHeaders(e *Envelope, m *Manifest) error {
 }
 
 // contains reports whether a sorted list of recipients has h.
-func contains(recipients []study.Hash, h study.Hash) bool {
+func contains(recipients []wire.Hash, h wire.Hash) bool {
 	_, ok := slices.BinarySearchFunc(recipients, h, compare)
 	return ok
 }

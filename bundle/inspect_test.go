@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/bundle"
-	"concord/study"
+	"concord/wire"
 )
 
 // TestInspect: whoever inspects sees every member once, as it is inside, and may
@@ -71,7 +71,7 @@ func TestKnownCiphertext(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := expect(bundle.KindContribution, bob())
-	want.Ciphertext = study.HashOf(b[len(line):])
+	want.Ciphertext = wire.HashOf(b[len(line):])
 	r, err := open(b, want, bob())
 	if err != nil || e.Ciphertext != want.Ciphertext {
 		t.Fatal(err)

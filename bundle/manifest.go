@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"concord/study"
+	"concord/wire"
 )
 
 const (
@@ -29,11 +29,11 @@ const (
 // Member describes one file in the bundle. Dtype and Shape are set for .npy
 // members and only for those, as their NumPy header says.
 type Member struct {
-	Name   string     `json:"name"`
-	Bytes  int64      `json:"bytes"`
-	SHA256 study.Hash `json:"sha256"`
-	Dtype  string     `json:"dtype,omitempty"`
-	Shape  []int      `json:"shape,omitempty"`
+	Name   string    `json:"name"`
+	Bytes  int64     `json:"bytes"`
+	SHA256 wire.Hash `json:"sha256"`
+	Dtype  string    `json:"dtype,omitempty"`
+	Shape  []int     `json:"shape,omitempty"`
 	// Sealed is set for members that are age files by themselves, .age ones.
 	Sealed *Inside `json:"sealed,omitempty"`
 }
@@ -48,7 +48,7 @@ func (m Member) equal(o Member) bool {
 type Manifest struct {
 	Header
 	// Anchor is the id of the anchor in use; a contribution must have it.
-	Anchor *study.Hash `json:"anchor,omitempty"`
+	Anchor *wire.Hash `json:"anchor,omitempty"`
 	// View names the features that the sender has, where the contract has views.
 	View    string   `json:"view,omitempty"`
 	Members []Member `json:"members"`
@@ -58,7 +58,7 @@ type Manifest struct {
 func (m *Manifest) Encode() []byte { return encode(m) }
 
 // Hash is the SHA-256 of the encoding. It names the bundle.
-func (m *Manifest) Hash() study.Hash { return study.HashOf(m.Encode()) }
+func (m *Manifest) Hash() wire.Hash { return wire.HashOf(m.Encode()) }
 
 // Member returns the description of a member, and whether there is one.
 func (m *Manifest) Member(name string) (Member, bool) {

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/internal/npy"
+	"concord/npy"
 )
 
 // Member returns a member's content. Should the file have changed since it was

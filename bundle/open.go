@@ -9,7 +9,7 @@ import (
 
 	"filippo.io/age"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // DefaultBytes is the limit on all members together when Expect.MaxBytes is 0.
@@ -18,21 +18,21 @@ const DefaultBytes = 64 << 30
 // Expect says which bundle the caller is waiting for. Everything is required
 // but Approver and MaxBytes.
 type Expect struct {
-	Study, Epoch study.Hash
+	Study, Epoch wire.Hash
 	Kind         string
 	// Sender is the fingerprint of the sender's statement and SenderKey the
 	// signing key in it.
-	Sender    study.Hash
+	Sender    wire.Hash
 	SenderKey ed25519.PublicKey
 	// Approver is the key that approves for the sender; nil means SenderKey.
 	Approver ed25519.PublicKey
 	// Recipient is the fingerprint of who opens.
-	Recipient study.Hash
+	Recipient wire.Hash
 	// MaxBytes bounds all members together; 0 means DefaultBytes.
 	MaxBytes int64
 	// Ciphertext is the payload's SHA-256 if the caller has computed it while the
 	// payload came in; zero: Open reads the payload once more for it.
-	Ciphertext study.Hash
+	Ciphertext wire.Hash
 	// Inspect, if set, gets each member's content while it is checked, in the
 	// manifest's order, as it is inside where it is sealed. It reads as much as it
 	// likes. It sees what nobody has authenticated yet; what it returns counts only
@@ -179,7 +179,7 @@ func (r *Reader) Verify(sender, approver ed25519.PublicKey) error {
 	if r.Approval == nil {
 		return refuse(ErrApproval, "a draft without signature and approval")
 	}
-	if err := study.Verify(sender, study.SignManifest, r.Manifest.Encode(), r.signature); err != nil {
+	if err := wire.Verify(sender, wire.SignManifest, r.Manifest.Encode(), r.signature); err != nil {
 		return refuse(ErrSignature, "sender %s: %v", r.Manifest.Sender.Short(), err)
 	}
 	if approver == nil {

@@ -10,7 +10,8 @@ import (
 	"filippo.io/age"
 
 	"concord/internal/lastline"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // Sealing is all that goes into a bundle.
@@ -23,7 +24,7 @@ type Sealing struct {
 	// Approver is the key that must have approved; nil means the sender's own.
 	Approver ed25519.PublicKey
 	// Heads stand on the envelope line; nil for none.
-	Heads *study.Heads
+	Heads *member.Heads
 }
 
 // Seal writes the bundle to w from its present position on, signed with the
@@ -43,7 +44,7 @@ func Seal(w io.WriteSeeker, s Sealing, key ed25519.PrivateKey, recipients ...age
 		return nil, err
 	}
 	manifest := m.Encode()
-	id := study.HashOf(manifest)
+	id := wire.HashOf(manifest)
 	approver := s.Approver
 	if approver == nil {
 		approver = key.Public().(ed25519.PublicKey)
@@ -61,7 +62,7 @@ func Seal(w io.WriteSeeker, s Sealing, key ed25519.PrivateKey, recipients ...age
 	if err != nil {
 		return nil, err
 	}
-	signature := study.Sign(key, study.SignManifest, manifest)
+	signature := wire.Sign(key, wire.SignManifest, manifest)
 	z.insert(1,
 		FromBytes(signatureName, []byte(base64.StdEncoding.EncodeToString(signature))),
 		FromBytes(approvalName, s.Approval.Encode()))
@@ -76,7 +77,7 @@ func Seal(w io.WriteSeeker, s Sealing, key ed25519.PrivateKey, recipients ...age
 	if e.Ciphertext, err = f.Payload(len(e.Line()), z.write); err != nil {
 		return nil, err
 	}
-	e.Signature = study.Sign(key, study.SignEnvelope, e.signedPart())
+	e.Signature = wire.Sign(key, wire.SignEnvelope, e.signedPart())
 	if err := f.Line(e.Line()); err != nil {
 		return nil, err
 	}
@@ -182,7 +183,7 @@ func (z *composition) insert(i int, sources ...Source) {
 		if err := s.Write(g); err != nil {
 			panic("bundle: " + err.Error()) // bytes in memory, below the bound
 		}
-		member := Member{Name: s.Name, Bytes: g.n, SHA256: study.Hash(g.sum.Sum(nil))}
+		member := Member{Name: s.Name, Bytes: g.n, SHA256: wire.Hash(g.sum.Sum(nil))}
 		z.entries = slices.Insert(z.entries, i+k, entry{name: s.Name, size: g.n, crc: g.crc})
 		z.sources = slices.Insert(z.sources, i+k, s)
 		z.members = slices.Insert(z.members, i+k, member)

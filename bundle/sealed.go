@@ -9,7 +9,7 @@ import (
 
 	"filippo.io/age"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // sealedSuffix is the end of the names of sealed members.
@@ -21,9 +21,9 @@ type Inside struct {
 	Bytes int64 `json:"bytes"`
 	// SHA256 is that of the blind and the content. Of the content alone it would be an
 	// answer to guesses: which of the few orders of a rare label is the one that left.
-	SHA256 study.Hash `json:"sha256"`
-	Dtype  string     `json:"dtype,omitempty"`
-	Shape  []int      `json:"shape,omitempty"`
+	SHA256 wire.Hash `json:"sha256"`
+	Dtype  string    `json:"dtype,omitempty"`
+	Shape  []int     `json:"shape,omitempty"`
 }
 
 // blindBytes is how many random bytes stand before the content of a sealed member.

@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/bundle"
-	"concord/internal/npy"
-	"concord/study"
+	"concord/npy"
+	"concord/wire"
 )
 
 // sealedDraft is draft with every member sealed to the recipients by itself, as
@@ -131,13 +131,13 @@ func cut(src bundle.Source) bundle.Source {
 // neither is that of the labels. Whoever holds the manifest and the few labels that a
 // rare one could be spread over cannot try all orders.
 func TestSealedHashTellsNothing(t *testing.T) {
-	seen := map[study.Hash]bool{}
+	seen := map[wire.Hash]bool{}
 	for _, labels := range [][]int64{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}} {
 		var b bytes.Buffer
 		if err := bundle.FromInts("Y", labels).Write(&b); err != nil {
 			t.Fatal(err)
 		}
-		seen[study.HashOf(b.Bytes())] = true
+		seen[wire.HashOf(b.Bytes())] = true
 	}
 	for range 2 {
 		inside, err := bundle.SealMember(io.Discard, bundle.FromInts("Y", []int64{0, 0, 1, 0}), bob().recipient())

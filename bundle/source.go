@@ -13,8 +13,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/internal/npy"
-	"concord/study"
+	"concord/npy"
+	"concord/wire"
 )
 
 // Source is a member before it is sealed.
@@ -86,7 +86,7 @@ func blockName(name string, i int) string { return fmt.Sprintf("%s.%04d", name, 
 // Draft is what shall be sent. Format may stay 0, Recipients need no order.
 type Draft struct {
 	Header
-	Anchor  *study.Hash
+	Anchor  *wire.Hash
 	View    string
 	Members []Source
 }
@@ -163,7 +163,7 @@ func (g *gauge) Write(p []byte) (int, error) {
 
 // member describes what has been written.
 func (g *gauge) member(name string) (Member, error) {
-	m := Member{Name: name, Bytes: g.n, SHA256: study.Hash(g.sum.Sum(nil))}
+	m := Member{Name: name, Bytes: g.n, SHA256: wire.Hash(g.sum.Sum(nil))}
 	if !strings.HasSuffix(name, ".npy") {
 		return m, nil
 	}

@@ -19,13 +19,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/bundle"
-	"concord/study"
+	"concord/wire"
 )
 
 var (
-	studyHash  = study.HashOf([]byte("contract"))
-	epochHash  = study.HashOf([]byte("epoch"))
-	anchorHash = study.HashOf([]byte("anchor"))
+	studyHash  = wire.HashOf([]byte("contract"))
+	epochHash  = wire.HashOf([]byte("epoch"))
+	anchorHash = wire.HashOf([]byte("anchor"))
 	someTime   = time.Date(2026, 3, 4, 5, 6, 7, 8, time.FixedZone("", 3600))
 )
 
@@ -43,7 +43,7 @@ type who struct {
 	age  *age.HybridIdentity
 }
 
-func (w who) print() study.Hash         { return study.HashOf([]byte("statement of " + w.name)) }
+func (w who) print() wire.Hash          { return wire.HashOf([]byte("statement of " + w.name)) }
 func (w who) public() ed25519.PublicKey { return w.key.Public().(ed25519.PublicKey) }
 func (w who) recipient() age.Recipient  { return w.age.Recipient() }
 

@@ -35,8 +35,8 @@ var variants = map[string]Alignment{
 	"rdp-opp":      {method: "rdp", start: "opp"},
 }
 
-// unitSuffix asks for columns of unit mean square (METHODS: LS and GEP give columns
-// as small as the anchor is long, which a penalised model does not survive).
+// unitSuffix asks for columns of unit mean square (docs/methods.md section 5.8: LS and
+// GEP give columns as small as the anchor is long, which a penalised model does not survive).
 const unitSuffix = "+unit"
 
 // Alignments are the names that ParseAlignment knows, each with or without +unit.

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
+	anchorspec "concord/anchor/spec"
 	"concord/secret"
 )
 
@@ -22,7 +24,7 @@ func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 		return t.source(append([]any{"anchor", a.Kind, rows}, purpose...)...)
 	}
 	switch a.Kind {
-	case anchor.KindUniform, anchor.KindNormal, anchor.KindOrthonormal:
+	case anchorspec.Uniform, anchorspec.Normal, anchorspec.Orthonormal:
 		s, err := seedFrom(src())
 		if err != nil {
 			return nil, err
@@ -30,7 +32,7 @@ func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 		if t.up != nil && c.Protocol == "nri" {
 			return t.liftedAnchor(a.Kind, s, rows)
 		}
-		made, err := anchor.Generate(anchor.Spec{Kind: a.Kind, Rows: rows}, s, m)
+		made, err := anchor.Generate(a.spec(m), s, m)
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +43,7 @@ func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 	}
 	var made secret.Matrix
 	switch a.Kind {
-	case "gaussian":
+	case anchorspec.Gaussian:
 		s, err := seedFrom(src())
 		if err != nil {
 			return nil, err
@@ -53,12 +55,12 @@ func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 		if about.Blind > 0 {
 			t.note("nothing relates some pairs of columns, which no party has together: the gaussian anchor is blind there")
 		}
-	case "public", "public-mixed":
+	case anchorspec.Public, publicMixed:
 		public, err := t.publicRows(a.Data, m)
 		if err != nil {
 			return nil, err
 		}
-		if a.Kind == "public" {
+		if a.Kind == anchorspec.Public {
 			made, err = anchor.Sample(public, rows, src())
 		} else {
 			made, err = anchor.Mix(public, rows, src())
@@ -66,7 +68,7 @@ func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 		if err != nil {
 			return nil, err
 		}
-	case "low-rank", "smote":
+	case anchorspec.LowRank, anchorspec.SMOTE:
 		pieces, err := t.pieces(a, l, src)
 		if err != nil {
 			return nil, err
@@ -81,24 +83,15 @@ func (t *trial) anchor(c Case, l int) (*mat.Dense, error) {
 // pieces are what each party makes of its own rows for an anchor that all have a part in.
 func (t *trial) pieces(a Anchor, l int, src func(...any) *rand.ChaCha8) ([]secret.Matrix, error) {
 	pieces := make([]secret.Matrix, len(t.parties))
+	usual := a.spec(0).Defaults(0, l)
+	rank, delta, neighbours := cmp.Or(a.Rank, usual.Rank), cmp.Or(a.Delta, usual.Delta), cmp.Or(a.Neighbours, usual.Neighbours)
 	var err error
 	for i, p := range t.parties {
 		x := secret.NewMatrix(p.x)
 		n, m := p.x.Dims()
-		if a.Kind == "smote" {
-			neighbours := a.Neighbours
-			if neighbours == 0 {
-				neighbours = 5
-			}
+		if a.Kind == anchorspec.SMOTE {
 			pieces[i], err = anchor.SMOTEPiece(x, n, min(neighbours, n-1), src(i))
 		} else {
-			rank, delta := a.Rank, a.Delta
-			if rank == 0 {
-				rank = l
-			}
-			if delta == 0 {
-				delta = 0.05 // NRI 6.1
-			}
 			pieces[i], err = anchor.LowRankPiece(x, min(rank, n, m), delta, src(i))
 		}
 		if err != nil {
@@ -163,8 +156,13 @@ func (a Anchor) rows(m int) int {
 	return a.Rows
 }
 
+// spec is a's for m columns, as a contract has it: without defaults.
+func (a Anchor) spec(m int) anchorspec.Spec {
+	return anchorspec.Spec{Kind: a.Kind, Rows: a.rows(m), Rank: a.Rank, Delta: a.Delta, Neighbours: a.Neighbours}
+}
+
 // usualRows are those of an anchor made of rows, as for the uniform and normal kinds.
-func usualRows(m int) int { return max(1000, 2*m) }
+func usualRows(m int) int { return anchorspec.Spec{}.Defaults(m, 0).Rows }
 
 // publicRows are rows of all named data sets, brought to the scale of the parties'.
 func (t *trial) publicRows(names []string, m int) (*mat.Dense, error) {

@@ -93,9 +93,9 @@ func (t *trial) local(m Model) ([]*mat.Dense, error) {
 }
 
 // noised are all parties' rows with the noise of (ε, 10⁻³) differential privacy
-// (ODC2's baseline), by the analytic Gaussian mechanism.
+// ([nosaka2025]'s baseline), by the analytic Gaussian mechanism.
 func (t *trial) noised(b baseline) *mat.Dense {
-	const delta = 1e-3 // ODC2
+	const delta = 1e-3 // [nosaka2025]
 	x := stackRows(t.rows())
 	n, m := x.Dims()
 	sensitivity := t.Sensitivity

@@ -1,11 +1,13 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
+	basisspec "concord/basis/spec"
 	"concord/linalg"
 	"concord/pooled"
 	"concord/secret"
@@ -27,7 +29,7 @@ func (t *trial) dim(b Basis) (int, error) {
 	if l > m {
 		return 0, fmt.Errorf("lab: dim %d exceeds the %d features", l, m)
 	}
-	if b.Kind == basis.KindRandom || b.pools() {
+	if b.Kind == basisspec.Random || b.pools() {
 		return l, nil
 	}
 	most := m
@@ -36,7 +38,7 @@ func (t *trial) dim(b Basis) (int, error) {
 			break
 		}
 		n, _ := p.x.Dims()
-		if b.Kind == basis.KindPCA {
+		if b.Kind == basisspec.PCA {
 			n--
 		}
 		most = min(most, n)
@@ -69,7 +71,7 @@ func (t *trial) dims(b Basis, l int) []int {
 			out[i] = max(int(b.Fraction*float64(m)), 1)
 		}
 		n, _ := t.parties[i].x.Dims()
-		if b.Kind == basis.KindPCA {
+		if b.Kind == basisspec.PCA {
 			n--
 		}
 		if most := min(m, n); out[i] > most {
@@ -89,7 +91,7 @@ func (t *trial) bases(c Case, dims []int, anchor *mat.Dense) ([]*mat.Dense, erro
 	f := make([]*mat.Dense, len(t.parties))
 	errs := make([]error, len(f))
 	linalg.Parallel(len(f), func(i int) {
-		made, err := basis.Mixed(secret.NewMatrix(v[i]), basis.Mix(c.Basis.Mix), t.source("mix", c.Basis.Mix, dims[i], i))
+		made, err := basis.Mixed(secret.NewMatrix(v[i]), basisspec.Mix(c.Basis.Mix), t.source("mix", c.Basis.Mix, dims[i], i))
 		if err != nil {
 			errs[i] = fmt.Errorf("party %d: %w", i+1, err)
 			return
@@ -158,10 +160,7 @@ func fill(v []*mat.Dense, one *mat.Dense) {
 }
 
 func (t *trial) directionsOf(b Basis, x *mat.Dense, l, party int) (*mat.Dense, error) {
-	delta := b.Delta
-	if delta == 0 {
-		delta = 0.05 // MM
-	}
+	delta := cmp.Or(b.Delta, basisspec.DefaultDelta)
 	held := t.held(party, x)
 	v, report, err := basis.Directions(b.Kind, secret.NewMatrix(held), l, delta, t.source("directions", b.Kind, l, party))
 	if err != nil {
@@ -181,7 +180,7 @@ func (t *trial) leastRank(b Basis) int {
 		if b.Common == "first" && i > 0 || b.pools() {
 			break
 		}
-		_, report, err := basis.Directions(b.Kind, secret.NewMatrix(p.x), 1, 0.05, t.source("rank", i))
+		_, report, err := basis.Directions(b.Kind, secret.NewMatrix(p.x), 1, basisspec.DefaultDelta, t.source("rank", i))
 		if err != nil {
 			return 0
 		}
@@ -208,7 +207,7 @@ func (b Basis) sketch(l int) int {
 
 // common are the directions that the parties' masked sums agree, by the same code: the
 // leading eigenvectors of the pooled second moments Σ XᵢᵀXᵢ (m × m), or Σ XᵢᵀXᵢ/nᵢ
-// (METHODS.md section 9). The strongest comes last, as in package linalg.
+// (docs/methods.md section 9.3). The strongest comes last, as in package linalg.
 func common(x []*mat.Dense, l int, opt pooled.ClearOptions) (*mat.Dense, error) {
 	v, _, err := pooled.Clear(x, l, opt)
 	if err != nil {

@@ -121,9 +121,9 @@ func (t *trial) addNoise(c Case, im images, f []*mat.Dense) error {
 	return nil
 }
 
-// answered is the end of nri: the analyst predicts each party's anchor, Y_i^anc =
-// h(A_i G_i), party i trains t_i on (A, Y_i^anc) and scores its rows with that (NRI
-// Algorithm 2).
+// answered is the end of nri: the analyst predicts each party's anchor, Y_i^anc = h(A_i G_i),
+// party i trains t_i on (A, Y_i^anc) and scores its rows with that ([imakura2023], algorithm
+// 2).
 func (t *trial) answered(c Case, im images, g []*mat.Dense, m Model, h learn.Model) ([]*mat.Dense, error) {
 	return t.scored(func(i int, rows *mat.Dense) (*mat.Dense, error) {
 		var aligned mat.Dense

@@ -14,8 +14,7 @@ import (
 // Draws of one data set share rows, so that Student's interval over them, which takes
 // them for independent, is too narrow. overlap is the number of test rows over that of
 // training rows ([Setting.Overlap]); the variance of the mean is taken as
-// s²·(1/J + overlap) over J draws (Nadeau and Bengio 2003, Inference for the
-// generalization error, Machine Learning 52). More draws then do not make it as narrow
+// s²·(1/J + overlap) over J draws [nadeau2003]. More draws then do not make it as narrow
 // as one likes. Where draws share few of many rows it is too wide, never too narrow.
 //
 // Errors: a cell that is not there, or fewer than two draws.

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"math"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
 // Figures are what masked sums would say of the tables together: to rounding those of a
 // study among their sites. Only the laboratory may compute them so.
-func Figures(c *study.Contract, tables []*table.Table) (*study.Figures, error) {
-	f := &study.Figures{Version: 1, Sites: len(tables), Features: make([]study.FeatureFigures, len(c.Features))}
+func Figures(c *contract.Contract, tables []*table.Table) (*contract.Figures, error) {
+	f := &contract.Figures{Version: 1, Sites: len(tables), Features: make([]contract.FeatureFigures, len(c.Features))}
 	for j, feature := range c.Features {
 		g := &f.Features[j]
 		if k := len(feature.Spellings()); k > 0 {

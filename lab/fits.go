@@ -3,9 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
-	"slices"
 
-	"concord/anchor"
 	"concord/lab/dataset"
 )
 
@@ -47,8 +45,8 @@ func (s Setting) fits(data *dataset.Data) error {
 		}
 		a := c.Anchor
 		rows := a.rows(m)
-		if slices.Contains(anchor.Kinds(), a.Kind) {
-			spec, err := anchor.Spec{Kind: a.Kind, Rows: rows}.Resolve(m)
+		if spec := a.spec(m); spec.Seeded() {
+			spec, err := spec.Resolve(m)
 			if err != nil {
 				problems = append(problems, err)
 				continue

@@ -122,7 +122,7 @@ func TestRepeatsAreTheSameOnAnyWorkers(t *testing.T) {
 }
 
 // TestSquareBasesLoseNothing: with l = m every F_i G_i of ODC is one orthogonal map
-// (ODC2 Theorem IV.3), and a learner whose penalty does not see rotations gives
+// ([nosaka2025], Theorem IV.3), and a learner whose penalty does not see rotations gives
 // central's model.
 func TestSquareBasesLoseNothing(t *testing.T) {
 	d := twoClasses(400, 5)
@@ -190,10 +190,10 @@ func TestEverySplitAnchorAndBasis(t *testing.T) {
 	run("split classes", func(s *lab.Setting) {
 		s.Split, s.Rows, s.Baselines, s.Cases[0].Basis.Common = "classes", 0, []string{"central"}, "pooled"
 	})
-	for _, kind := range lab.AnchorKinds {
+	for _, kind := range lab.AnchorKinds() {
 		run("anchor "+kind, func(s *lab.Setting) { s.Cases[0].Anchor = lab.Anchor{Kind: kind, Rows: 50, Data: []string{"public"}} })
 	}
-	for _, kind := range lab.BasisKinds {
+	for _, kind := range lab.BasisKinds() {
 		run("basis "+kind, func(s *lab.Setting) { s.Cases[0].Basis.Kind = kind })
 	}
 	for _, mix := range []string{"haar", "uniform", "normal", "none"} {

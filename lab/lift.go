@@ -3,12 +3,12 @@ package lab
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
-	"concord/lift"
+	"concord/basis"
+	basisspec "concord/basis/spec"
 	"concord/secret"
 )
 
@@ -23,7 +23,7 @@ func (c *Case) checkLift(viewed bool, wrong func(string, ...any)) {
 		wrong("gamma is %v, must be positive and finite", c.Gamma)
 	case c.Lift > 0 && viewed:
 		wrong("lift and views, or halves, exclude each other")
-	case c.Lift > 0 && !slices.Contains(anchor.Kinds(), c.Anchor.Kind):
+	case c.Lift > 0 && !c.Anchor.spec(0).Seeded():
 		wrong("the anchor is %s, under a lift it must be uniform, normal or orthonormal", c.Anchor.Kind)
 	}
 }
@@ -34,7 +34,7 @@ func (t *trial) raised(c Case, run func() error) error {
 		return run()
 	}
 	_, m := t.test.Dims()
-	up, err := lift.New(m, c.Lift, c.Gamma, t.source("lift", c.Lift, c.Gamma))
+	up, err := basis.NewLift(basisspec.Lift{Dim: c.Lift, Gamma: c.Gamma}, m, t.source("lift", c.Lift, c.Gamma))
 	if err != nil {
 		return err
 	}

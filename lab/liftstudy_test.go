@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"concord/contract"
 	"concord/lab"
 	"concord/party"
-	"concord/study"
 	"concord/table"
 )
 
@@ -54,12 +54,12 @@ func TestLiftStudy(t *testing.T) {
 		{"lift: {dim: 60, gamma: 2}\nbasis: {dim: 30}\nprotocol: nri\nanswers: soft\nanchor: {kind: normal, rows: 600}\n", true},
 	} {
 		t.Run(strings.ReplaceAll(strings.TrimSpace(tc.more), "\n", " "), func(t *testing.T) {
-			c, err := study.ParseYAML([]byte(ringsYAML + tc.more))
+			c, err := contract.ParseYAML([]byte(ringsYAML + tc.more))
 			if err != nil {
 				t.Fatal(err)
 			}
 			rnd := rand.New(rand.NewPCG(7, 8))
-			p := play(t, c, []*study.Contract{c, c, c}, party.Agreed{Seed: seeded(t)}, func(int) *table.Table { return tableOf(t, c, rings(150, rnd)) })
+			p := play(t, c, []*contract.Contract{c, c, c}, party.Agreed{Seed: seeded(t)}, func(int) *table.Table { return tableOf(t, c, rings(150, rnd)) })
 			for _, made := range p.made {
 				if r, l := made.A.Dims(); r != c.Anchor.Rows || l != c.Basis.Dim {
 					t.Errorf("A is %d × %d", r, l)

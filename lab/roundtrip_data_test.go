@@ -19,13 +19,14 @@ import (
 
 	"concord/analyst"
 	"concord/anchor"
+	"concord/contract"
 	"concord/lab"
 	"concord/learn"
 	"concord/onnx"
 	"concord/party"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 // A trial is a data set split over parties in many ways: what the three roles'
@@ -43,7 +44,7 @@ var trials = []trial{
 	// l far below m, as the demonstration has it; the promise is 0.02 on a
 	// split, a mean of ten varies less.
 	{"breast_cancer_wdbc/wdbc.csv", "label", "0", []int{220, 120, 25}, 8, 0.01},
-	// l = m: every basis spans everything, F_iG_i is one orthogonal map (ODC2
+	// l = m: every basis spans everything, F_iG_i is one orthogonal map ([nosaka2025]
 	// Thm IV.3), and a penalty that is the same in every direction gives
 	// central's model, but for float32 weights in the graph.
 	// A contract refuses that, since it leaves nothing out; the functions do not.
@@ -94,7 +95,7 @@ func readAll(t *testing.T, path string) [][]string {
 
 // contract takes all columns but the label's as features, with the smallest and
 // largest value of the whole data set as their ranges.
-func (tr *trial) contract(t *testing.T, records [][]string) *study.Contract {
+func (tr *trial) contract(t *testing.T, records [][]string) *contract.Contract {
 	t.Helper()
 	header := records[0]
 	if tr.label == "" {
@@ -117,7 +118,7 @@ func (tr *trial) contract(t *testing.T, records [][]string) *study.Contract {
 		fmt.Fprintf(&b, "  - {name: %q, range: [%v, %v]}\n", name, lo, hi)
 	}
 	fmt.Fprintf(&b, "label: {name: %q, levels: [\"0\", \"1\"], positive: %q}\nbasis: {kind: pca, dim: 1}\n", tr.label, tr.positive)
-	c, err := study.ParseYAML([]byte(b.String()))
+	c, err := contract.ParseYAML([]byte(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func (tr *trial) contract(t *testing.T, records [][]string) *study.Contract {
 }
 
 // run plays one study on one split and returns the mean ROC-AUC over parties.
-func (tr *trial) run(t *testing.T, c *study.Contract, records [][]string, split uint64) (local, together, central float64) {
+func (tr *trial) run(t *testing.T, c *contract.Contract, records [][]string, split uint64) (local, together, central float64) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(split, 1))
 	rows, rest, err := lab.Partition(len(records)-1, tr.sizes, rnd)
@@ -168,11 +169,11 @@ func (tr *trial) run(t *testing.T, c *study.Contract, records [][]string, split 
 		local += baseline(t, c, tab, test) / float64(len(rows))
 		all = append(all, rows[i]...)
 	}
-	g, err := analyst.Align(c, study.Hash{byte(split)}, parts)
+	g, err := analyst.Align(c, wire.Hash{byte(split)}, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trained, err := analyst.Train(context.Background(), c, study.Hash{byte(split)}, parts, g)
+	trained, err := analyst.Train(context.Background(), c, wire.Hash{byte(split)}, parts, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func (tr *trial) run(t *testing.T, c *study.Contract, records [][]string, split 
 		t.Fatal(err)
 	}
 	for i, p := range made {
-		model, err := party.Accept(c, study.Hash{}, party.Agreed{}, p.Basis, g.G[i], h)
+		model, err := party.Accept(c, wire.Hash{}, party.Agreed{}, p.Basis, g.G[i], h)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +195,7 @@ func (tr *trial) run(t *testing.T, c *study.Contract, records [][]string, split 
 	return local, together, baseline(t, c, read(all), test)
 }
 
-func baseline(t *testing.T, c *study.Contract, train, test *table.Table) float64 {
+func baseline(t *testing.T, c *contract.Contract, train, test *table.Table) float64 {
 	t.Helper()
 	m, err := lab.Fit(context.Background(), c.Model.Spec(),
 		train.Standardised().Reveal(), learn.Target{Classes: c.Label.Levels, Labels: train.Labels()})
@@ -208,7 +209,7 @@ func baseline(t *testing.T, c *study.Contract, train, test *table.Table) float64
 	return judge(t, c, scores, test)
 }
 
-func judge(t *testing.T, c *study.Contract, scores *mat.Dense, test *table.Table) float64 {
+func judge(t *testing.T, c *contract.Contract, scores *mat.Dense, test *table.Table) float64 {
 	t.Helper()
 	s, err := lab.Judge(scores, test.Labels(), c.PositiveLevel())
 	if err != nil {

@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	anchorspec "concord/anchor/spec"
+	"concord/basis"
+	basisspec "concord/basis/spec"
 	"concord/learn"
 )
 
@@ -118,8 +121,7 @@ type Case struct {
 // Anchor says which anchor is made.
 type Anchor struct {
 	// Kind is uniform, normal, orthonormal, public, public-mixed, low-rank, smote or
-	// gaussian (of pooled covariances); empty means orthonormal. METHODS: see package
-	// anchor.
+	// gaussian (of pooled covariances); empty means orthonormal. See package anchor.
 	Kind string `yaml:"kind" json:"kind,omitempty"`
 	// Rows is a; zero means the kind's default.
 	Rows int `yaml:"rows" json:"rows,omitempty"`
@@ -173,11 +175,45 @@ var (
 	protocols    = []string{"dc", "nri"}
 	oneClasses   = []string{"constant", "refuse"}
 	answers      = []string{"hard", "soft"}
-	AnchorKinds  = []string{"uniform", "normal", "orthonormal", "public", "public-mixed", "low-rank", "smote", "gaussian"}
-	BasisKinds   = []string{"svd", "pca", "pca-perturbed", "random"}
 	commons      = []string{"", "first", "pooled", "pooled-equal", "anchor"}
-	mixes        = []string{"haar", "uniform", "normal", "none"}
 )
+
+// publicMixed is the product's public anchor: mixtures of public rows. The laboratory's
+// public anchor is those rows themselves, as published.
+const publicMixed = "public-mixed"
+
+// AnchorKinds are a contract's, and public-mixed.
+func AnchorKinds() []string { return append(anchorspec.Kinds(), publicMixed) }
+
+// BasisKinds are what directions can be made of.
+func BasisKinds() []string { return basis.DirectionKinds() }
+
+func mixes() []string {
+	var out []string
+	for _, m := range basisspec.Mixes() {
+		out = append(out, string(m))
+	}
+	return out
+}
+
+// BasisOf is the basis that a contract calls by this name; false if there is none.
+func BasisOf(name string) (Basis, bool) {
+	kind, ok := basisspec.Named(name)
+	b := Basis{Kind: kind.Directions, Mix: string(kind.Mix)}
+	switch kind.From {
+	case basisspec.Seed:
+		b.Common = "first" // drawn once for all, as of the parties' seed
+	case basisspec.Pooled:
+		b.Kind, b.Common = basisspec.SVD, "pooled"
+	}
+	switch name {
+	case basisspec.Random:
+		b.Mix = string(basisspec.Haar) // of the same law, and how figures were drawn
+	case basisspec.Perturbed:
+		b.Mix = string(basisspec.None) // as published ([nosaka2024mm], section 4.1)
+	}
+	return b, ok
+}
 
 // maxParties bounds c: nobody simulates more, and what is typed by mistake is not
 // allocated.

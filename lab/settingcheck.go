@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	anchorspec "concord/anchor/spec"
 	"concord/learn"
 	"concord/metric"
 )
@@ -159,12 +160,12 @@ func (c *Case) check(k *checker, viewed bool) {
 	k.noise("sigma", c.Sigma)
 	k.noise("clip", c.Clip)
 	if c.Anchor.Kind == "" {
-		c.Anchor.Kind = "orthonormal"
+		c.Anchor.Kind = anchorspec.Orthonormal
 	}
-	k.oneOf("anchor", &c.Anchor.Kind, AnchorKinds)
-	k.oneOf("basis", &c.Basis.Kind, BasisKinds)
+	k.oneOf("anchor", &c.Anchor.Kind, AnchorKinds())
+	k.oneOf("basis", &c.Basis.Kind, BasisKinds())
 	k.oneOf("common", &c.Basis.Common, commons)
-	k.oneOf("mix", &c.Basis.Mix, mixes)
+	k.oneOf("mix", &c.Basis.Mix, mixes())
 	if c.Anchor.Rows < 0 {
 		k.wrong("anchor rows is %d, must not be negative", c.Anchor.Rows)
 	}

@@ -10,18 +10,19 @@ import (
 	"concord/align"
 	"concord/analyst"
 	"concord/anchor"
+	"concord/contract"
 	"concord/onnx"
 	"concord/party"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 // played is a study that was played from the parties' tables to what the analyst sends
 // back, with what each step made.
 type played struct {
-	contract *study.Contract
-	views    []*study.Contract // what each party sees of the contract
+	contract *contract.Contract
+	views    []*contract.Contract // what each party sees of the contract
 	agreed   party.Agreed
 	made     []*party.Contribution
 	parts    []analyst.Contribution
@@ -42,7 +43,7 @@ func seeded(t *testing.T) anchor.Seed {
 }
 
 // play plays a study of the parties that see these views; rows gives the i-th its table.
-func play(t *testing.T, c *study.Contract, views []*study.Contract, agreed party.Agreed, rows func(i int) *table.Table) *played {
+func play(t *testing.T, c *contract.Contract, views []*contract.Contract, agreed party.Agreed, rows func(i int) *table.Table) *played {
 	t.Helper()
 	p := &played{contract: c, views: views, agreed: agreed}
 	for i, v := range views {
@@ -54,10 +55,10 @@ func play(t *testing.T, c *study.Contract, views []*study.Contract, agreed party
 		p.parts = append(p.parts, analyst.Contribution{Party: fmt.Sprint("P", i+1), View: v.ViewOf(), X: made.X, A: made.A, Labels: made.Labels, Anchor: made.Anchor})
 	}
 	var err error
-	if p.changes, err = analyst.Align(c, study.Hash{1}, p.parts); err != nil {
+	if p.changes, err = analyst.Align(c, wire.Hash{1}, p.parts); err != nil {
 		t.Fatal(err)
 	}
-	if p.trained, err = analyst.Train(t.Context(), c, study.Hash{1}, p.parts, p.changes); err != nil {
+	if p.trained, err = analyst.Train(t.Context(), c, wire.Hash{1}, p.parts, p.changes); err != nil {
 		t.Fatal(err)
 	}
 	if p.graph, err = onnx.FromModel(p.trained.Model); err != nil {
@@ -77,9 +78,9 @@ func (p *played) model(t *testing.T, i int) *onnx.Graph {
 	var model *onnx.Graph
 	var err error
 	if p.contract.Protocol == "nri" {
-		model, _, err = party.Learn(t.Context(), p.views[i], study.Hash{}, p.agreed, party.Answers(p.answers[i]))
+		model, _, err = party.Learn(t.Context(), p.views[i], wire.Hash{}, p.agreed, party.Answers(p.answers[i]))
 	} else {
-		model, err = party.Accept(p.views[i], study.Hash{}, p.agreed, p.made[i].Basis, p.changes.G[i], p.graph)
+		model, err = party.Accept(p.views[i], wire.Hash{}, p.agreed, p.made[i].Basis, p.changes.G[i], p.graph)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +89,7 @@ func (p *played) model(t *testing.T, i int) *onnx.Graph {
 }
 
 // tableOf is the text of a file as a party reads it.
-func tableOf(t *testing.T, c *study.Contract, text string) *table.Table {
+func tableOf(t *testing.T, c *contract.Contract, text string) *table.Table {
 	t.Helper()
 	tab, err := table.ReadCSV(strings.NewReader(text), "rows.csv", c, table.Options{})
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/basis"
 	"concord/lab/dataset"
 	"concord/learn"
-	"concord/lift"
 	"concord/linalg"
 	"concord/metric"
 )
@@ -65,7 +65,7 @@ type trial struct {
 	common  scale                   // what test rows, and public ones, are standardised by
 	lacking [][]int                 // columns that a party lacks; nil if none do
 	whole   []*mat.Dense            // all columns of the parties' rows, where views hide some
-	up      *lift.Map               // of the case that runs, if it has one
+	up      *basis.Lift             // of the case that runs, if it has one
 	vs      map[string][]*mat.Dense // directions by basis, see directions
 	out     Outcome
 	mutex   sync.Mutex // of out.Notes

@@ -43,7 +43,7 @@ func TestViewsRun(t *testing.T) {
 	for _, kind := range []string{"uniform", "normal", "orthonormal", "low-rank", "smote", "gaussian"} {
 		run(kind, func(s *lab.Setting) { s.Cases[0].Anchor = lab.Anchor{Kind: kind, Rows: 120} })
 	}
-	for _, kind := range lab.BasisKinds {
+	for _, kind := range lab.BasisKinds() {
 		run(kind, func(s *lab.Setting) { s.Cases[0].Basis.Kind = kind })
 	}
 	run("nri", func(s *lab.Setting) { s.Cases[0].Protocol, s.Cases[0].Anchor.Kind = "nri", "normal" })

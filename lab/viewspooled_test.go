@@ -8,11 +8,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/lab"
 	"concord/party"
 	"concord/pooled"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
 )
 
@@ -24,13 +24,13 @@ func TestViewsPooled(t *testing.T) {
 	text := strings.Replace(viewsYAML, "parties: 4", "parties: 8", 1)
 	text = strings.Replace(text, "name: d, range: [-4, 4]", "name: d, range: [-4, 4], missing: mean", 1)
 	text = strings.Replace(text, "levels: [x, y, z]", "levels: [x, y, z], missing: common", 1)
-	c, err := study.ParseYAML([]byte(text + "standardise: pooled\nanchor: {kind: gaussian, rows: 400}\nalignment: {method: ls}\n"))
+	c, err := contract.ParseYAML([]byte(text + "standardise: pooled\nanchor: {kind: gaussian, rows: 400}\nalignment: {method: ls}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	seed := seeded(t)
 	rnd := rand.New(rand.NewPCG(8, 1))
-	var views []*study.Contract
+	var views []*contract.Contract
 	var names, files []string
 	var open []pooled.Rows
 	for i := range 8 {
@@ -39,7 +39,9 @@ func TestViewsPooled(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := strings.Split(rowsOf(v, 100+20*i, rnd), "\n")
-		gap := slices.IndexFunc(v.Features, func(f study.Feature) bool { return f.Missing == study.MissingMean || f.Missing == study.MissingCommon })
+		gap := slices.IndexFunc(v.Features, func(f contract.Feature) bool {
+			return f.Missing == contract.MissingMean || f.Missing == contract.MissingCommon
+		})
 		for k := 1; k < len(rows)-1; k += 9 {
 			cells := strings.Split(rows[k], ",")
 			cells[gap] = ""

@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/analyst"
+	"concord/contract"
 	"concord/lab"
 	"concord/party"
-	"concord/study"
 	"concord/table"
 )
 
@@ -35,13 +35,13 @@ label: {name: ill, levels: [no, yes], positive: yes}
 
 // rowsOf are n rows of which one hidden number decides the label, as the text of a file
 // with the columns of a contract.
-func rowsOf(c *study.Contract, n int, rnd *rand.Rand) string {
+func rowsOf(c *contract.Contract, n int, rnd *rand.Rand) string {
 	var b strings.Builder
 	b.WriteString(strings.Join(c.FeatureNames(), ",") + ",ill\n")
 	for range n {
 		hidden := rnd.NormFloat64()
 		for _, f := range c.Features {
-			if f.Type == study.Category {
+			if f.Type == contract.Category {
 				b.WriteString(f.Levels[min(2, max(0, int(1.5+hidden+0.5*rnd.NormFloat64())))] + ",")
 				continue
 			}
@@ -69,12 +69,12 @@ func TestViewsStudy(t *testing.T) {
 		"anchor: {kind: normal, rows: 400}\nalignment: {method: ls}\nprotocol: nri\nanswers: soft\n",
 	} {
 		t.Run(strings.ReplaceAll(strings.TrimSpace(more), "\n", " "), func(t *testing.T) {
-			c, err := study.ParseYAML([]byte(viewsYAML + more))
+			c, err := contract.ParseYAML([]byte(viewsYAML + more))
 			if err != nil {
 				t.Fatal(err)
 			}
 			rnd := rand.New(rand.NewPCG(5, 6))
-			var views []*study.Contract
+			var views []*contract.Contract
 			for i := range 4 {
 				v, err := c.Through(c.ViewNames()[i%2])
 				if err != nil {
@@ -143,7 +143,7 @@ func agree(a, b *mat.Dense) float64 {
 }
 
 // late aligns one of the parties again, to what the others have: it gets about what it had.
-func late(t *testing.T, c *study.Contract, parts []analyst.Contribution, g []*mat.Dense) {
+func late(t *testing.T, c *contract.Contract, parts []analyst.Contribution, g []*mat.Dense) {
 	t.Helper()
 	z := analyst.Target(parts[:3], g[:3])
 	change, _, err := analyst.AlignLate(c, z, parts[3])
@@ -157,7 +157,7 @@ func late(t *testing.T, c *study.Contract, parts []analyst.Contribution, g []*ma
 
 // TestViewsRefusedByAnalyst: the view that a contribution names says what shapes it has.
 func TestViewsRefusedByAnalyst(t *testing.T) {
-	c, err := study.ParseYAML([]byte(viewsYAML + "anchor: {kind: normal, rows: 20}\n"))
+	c, err := contract.ParseYAML([]byte(viewsYAML + "anchor: {kind: normal, rows: 20}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestViewsRefusedByAnalyst(t *testing.T) {
 			t.Errorf("error %v, want %q", err, tc.want)
 		}
 	}
-	plain, err := study.ParseYAML([]byte("name: T\nparties: 3\nfeatures: [a, b, c]\nlabel: {name: y, levels: [n, p], positive: p}\nbasis: {dim: 2}\nanchor: {kind: uniform, rows: 20}\n"))
+	plain, err := contract.ParseYAML([]byte("name: T\nparties: 3\nfeatures: [a, b, c]\nlabel: {name: y, levels: [n, p], positive: p}\nbasis: {dim: 2}\nanchor: {kind: uniform, rows: 20}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ const AnswerCopies = 10
 // (10 n × m): every row is there [AnswerCopies] times, with labels apportioned to its
 // scores by largest remainders. Scores below zero count as zero; a row without any
 // positive score has all classes alike. It lets every learner of classes learn from
-// another model's scores, as the parties do under NRI (METHODS.md section 2).
+// another model's scores, as the parties do under NRI (docs/methods.md section 2.2).
 func InProportion(x, scores *mat.Dense) (*mat.Dense, []int) {
 	n, m := x.Dims()
 	out := mat.NewDense(n*AnswerCopies, m, nil)

@@ -25,7 +25,7 @@ const (
 )
 
 // Boosting is gradient boosting of trees on histograms, of classes or numbers
-// (Friedman 2001, doi:10.1214/aos/1013203451; Ke et al. 2017, LightGBM), as
+// ([friedman2001]; [ke2017]), as
 // scikit-learn's HistGradientBoostingClassifier and Regressor. Each of MaxIter
 // rounds adds a tree for each raw prediction f, fitted to the derivatives g and
 // h of the loss and shrunk by Rate; its leaves have −Σg/(Σh + L2). Of all

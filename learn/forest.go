@@ -12,7 +12,7 @@ import (
 	"concord/learn/internal/trees"
 )
 
-// Forest is a random forest (Breiman 2001, doi:10.1023/A:1010933404324), of
+// Forest is a random forest [breiman2001], of
 // classes or numbers, as scikit-learn's RandomForestClassifier and
 // RandomForestRegressor. Each tree sees n rows drawn with replacement. A node
 // is divided at the best of all thresholds of MaxFeatures columns drawn at

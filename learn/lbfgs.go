@@ -17,7 +17,7 @@ const pairs = 10
 // in a trial with 4 rows and a weak penalty).
 const firstLook = 8
 
-// lbfgs minimises f from where it stands (Nocedal and Wright 2006, algorithm
+// lbfgs minimises f from where it stands ([nocedal2006], algorithm
 // 7.5), with γM⁻¹ as the initial inverse Hessian of every iteration,
 //
 //	γ = sᵀy / yᵀM⁻¹y

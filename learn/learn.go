@@ -18,7 +18,8 @@
 // row and column, from 1, or sizes, never the values. A fit that ran out of
 // iterations is not an error: its [Report] says so.
 //
-// METHODS.md section 6 lists the models of the papers.
+// docs/methods.md section 6 lists the models of the papers. Which models give rows away,
+// and to whom, is section 7.5: [Learner] says of each whether it carries rows.
 package learn
 
 import (

@@ -19,13 +19,12 @@ import (
 // intercepts of softmax are fixed by letting them sum to 0). Every class must
 // have a row, since the intercept of a class without rows has no minimum.
 //
-// The minimum is found by L-BFGS (Nocedal 1980, doi:10.1090/S0025-5718-1980-0572855-7;
-// ten pairs), started at 0. Its initial inverse Hessian is at first that of the
-// upper bound
+// The minimum is found by L-BFGS ([nocedal1980]; ten pairs), started at 0. Its initial inverse
+// Hessian is at first that of the upper bound
 //
 //	M = κ X̃ᵀX̃/n + λ I,   κ = ¼ for two classes, ½ for more
 //
-// of Böhning (1992, doi:10.1007/BF00048682), where X̃ is x with a column of
+// of Böhning [bohning1992], where X̃ is x with a column of
 // ones, then, from iteration 8 on at doubling intervals, that of the same with
 // the rows weighted by their curvature. The number of iterations then hardly
 // depends on the scales of the columns. Since p depends on x through z = xW + b

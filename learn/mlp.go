@@ -13,11 +13,11 @@ import (
 )
 
 // MLP is a multilayer perceptron: layers of weights with rectifiers between
-// them (Rumelhart, Hinton and Williams 1986, doi:10.1038/323533a0),
+// them [rumelhart1986],
 //
 //	a₀ = x,   aₗ = max(0, aₗ₋₁ Wₗ + bₗ),   z = a_L₋₁ W_L + b_L
 //
-// learned by Adam (Kingma and Ba 2015, arXiv:1412.6980: β₁ = 0.9, β₂ = 0.999, ε
+// learned by Adam ([kingma2015]: β₁ = 0.9, β₂ = 0.999, ε
 // = 10⁻⁸), as scikit-learn's MLPClassifier and MLPRegressor. Each of Epochs
 // passes over the rows takes them in a new random order, in minibatches; a
 // minibatch of n rows is one step on
@@ -31,8 +31,8 @@ import (
 //	more classes     −log p(y),   p = softmax(z)
 //
 // Scores are p, or z for numbers. A class without rows gets a small probability.
-// The first weights and biases are uniform between ±√(6/(in + out)), as Glorot
-// and Bengio (2010) draw the weights.
+// The first weights and biases are uniform between ±√(6/(in + out)), as in
+// [glorot2010].
 //
 // An epoch's loss is the mean over its minibatches, each before its step; for
 // several numbers the squares are divided by how many there are, as scikit-learn

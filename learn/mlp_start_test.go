@@ -59,8 +59,8 @@ func TestMLPStart(t *testing.T) {
 }
 
 // TestMLPStartAdam compares one epoch of one minibatch from zero with Adam's first
-// step: every weight moves by the rate against the sign of its gradient (Kingma and Ba
-// 2015, algorithm 1, t = 1), up to ε over the gradient. A second epoch in one fit keeps
+// step: every weight moves by the rate against the sign of its gradient ([kingma2015],
+// algorithm 1, t = 1), up to ε over the gradient. A second epoch in one fit keeps
 // the moments, two fits do not.
 func TestMLPStartAdam(t *testing.T) {
 	x, y := sample(5, 50, 3, 2, 0)

@@ -9,13 +9,13 @@ import (
 )
 
 // Ridge is linear least squares with a penalty on the weights but not on the
-// intercept (Hoerl and Kennard 1970, doi:10.1080/00401706.1970.10488634). With
+// intercept [hoerl1970]. With
 // X꜀ and Y꜀ the columns less their means, it minimises
 //
 //	‖Y꜀ − X꜀ W‖² + α ‖W‖²,   b = ȳ − x̄ W
 //
 // For classes Y is one-hot, n × k with 0 and 1, and the regression outputs are
-// the scores (NRI §6): they sum to 1 over the classes but may lie outside
+// the scores ([imakura2023], section 6): they sum to 1 over the classes but may lie outside
 // [0, 1]. A class without rows scores 0. The weights are those of
 // scikit-learn's Ridge.
 //

@@ -20,7 +20,7 @@ import (
 //
 //	K(x, x') = exp(−γ ‖x − x'‖²)
 //
-// solved by sequential minimal optimisation as libsvm does (Chang, Lin 2011), with
+// solved by sequential minimal optimisation as libsvm does [chang2011], with
 // scikit-learn's defaults. Classes are learned one against one: for each pair a < b
 // a machine on the rows of the two,
 //

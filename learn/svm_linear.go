@@ -13,7 +13,7 @@ import (
 )
 
 // LinearSVM is a support vector machine without a kernel, by coordinate descent of
-// the dual as liblinear does (Hsieh et al. 2008), with the semantics of
+// the dual as liblinear does [hsieh2008], with the semantics of
 // scikit-learn's LinearSVC: for each class against the rest
 //
 //	min ½(‖w‖² + b²) + C Σ max(0, 1 − yᵢ (w·xᵢ + b))²

@@ -16,7 +16,7 @@ import (
 
 // checkPairs holds that the columns of v are orthonormal and eigenvectors of a
 // for w, to n times 8 ε, and 8 n ε ‖a‖: a backward stable method has a small
-// multiple of √n ε to n ε (Golub and Van Loan §8.3, LAPACK's tests allow 30 n ε).
+// multiple of √n ε to n ε ([golub2013], section 8.3; LAPACK's tests allow 30 n ε).
 // The matrix is scaled to elements near 1 first, so that products do not
 // overflow.
 func checkPairs(t *testing.T, name string, a *mat.SymDense, w []float64, v *mat.Dense) {

@@ -11,10 +11,8 @@
 // changed and results share no storage with them. Matrices of another shape
 // than the manifold's are a mistake of the caller's code and panic.
 //
-// Sources: Absil, Mahony, Sepulchre, "Optimization Algorithms on Matrix
-// Manifolds" (2008), example 3.6.2 (tangent projection) and 4.1.3 (retraction);
-// Absil, Malick, "Projection-like retractions on matrix manifolds" (2012) for
-// the polar retraction being of second order.
+// Sources: [absil2008], example 3.6.2 (tangent projection) and 4.1.3 (retraction);
+// [absil2012] for the polar retraction being of second order.
 package manifold
 
 import (

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // TestAllSign holds that a smaller set begins when every one of its members has signed to go
@@ -117,7 +117,7 @@ func TestAbsentBounded(t *testing.T) {
 	exchange(t, sites[:1], sites[1:2], KindAbsent)
 	before := len(to.messages)
 	h := from.head(from.current(), KindAbsent)
-	h.Next, h.Revealed = []study.Hash{gone.me}, true
+	h.Next, h.Revealed = []wire.Hash{gone.me}, true
 	partyError(t, to.Take(from.forge(t, h), nil), from, "signed twice to go on with the same set")
 	if len(to.messages) != before {
 		t.Fatal("a second message was kept")

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"concord/study"
+	"concord/identity"
+	"concord/wire"
 )
 
 // TestLateMessage is why whoever has left a set never reveals for it. The relay holds back the
@@ -33,7 +34,7 @@ func TestLateMessage(t *testing.T) {
 		}
 		// The accomplice has the victim's message and says that it has not.
 		h := accomplice.head(first, KindAbsent)
-		h.Next = []study.Hash{victim.me}
+		h.Next = []wire.Hash{victim.me}
 		raw := accomplice.forge(t, h)
 		// The late message comes to the others, before they know that all have signed.
 		exchange(t, []*site{victim}, others, KindReady)
@@ -55,7 +56,7 @@ func TestLateMessage(t *testing.T) {
 					}
 					h.Seen, h.Opened = append(h.Seen, g.ready[m].hash[:]...), append(h.Opened, share...)
 				}
-				late = append(late, &message{Head: h, hash: study.HashOf(s.forge(t, h))})
+				late = append(late, &message{Head: h, hash: wire.HashOf(s.forge(t, h))})
 			}
 		}
 		for _, s := range others {
@@ -127,7 +128,7 @@ func TestRevealedStays(t *testing.T) {
 	}
 	exchange(t, sites[:1], sites, KindReveal)
 	h := first.head(first.current(), KindAbsent)
-	h.Next = []study.Hash{sites[5].me}
+	h.Next = []wire.Hash{sites[5].me}
 	partyError(t, sites[1].Take(first.forge(t, h), nil), first, "has revealed")
 	// And the other way round.
 	second := newSite(t, first.Config, ids[0], first.values)
@@ -159,7 +160,7 @@ func TestNoDeadlock(t *testing.T) {
 		exchange(t, []*site{slow}, rest, KindReady)
 		exchange(t, sites[:2], rest, KindAbsent)
 		for _, s := range sites[2:5] {
-			if step := s.Next(); step.Due != DueOthers || !slices.Equal(step.Proposed, []study.Hash{slow.me}) {
+			if step := s.Next(); step.Due != DueOthers || !slices.Equal(step.Proposed, []wire.Hash{slow.me}) {
 				t.Fatalf("%+v", step)
 			}
 			if err := s.Without(slow.me); err != nil {
@@ -231,8 +232,8 @@ func TestNoDeadlock(t *testing.T) {
 // in order, and whose difference is one party's figures, or the change of one.
 func TestDifferences(t *testing.T) {
 	ids := people(6)
-	name := func(h study.Hash) string { return h.Short() }
-	sums := func(stage int, of []*study.Identity, values func(i int) []float64) []Word {
+	name := func(h wire.Hash) string { return h.Short() }
+	sums := func(stage int, of []*identity.Identity, values func(i int) []float64) []Word {
 		c := config(of, 1, numbered(4, 1000))
 		c.Stage = stage
 		sites := sitesOf(t, of, c)
@@ -242,8 +243,8 @@ func TestDifferences(t *testing.T) {
 		run(t, sites)
 		return checkSums(t, sites[1], sites)
 	}
-	set := func(of []*study.Identity) []study.Hash {
-		var s []study.Hash
+	set := func(of []*identity.Identity) []wire.Hash {
+		var s []wire.Hash
 		for _, id := range of {
 			s = append(s, id.Statement.Fingerprint())
 		}
@@ -261,7 +262,7 @@ func TestDifferences(t *testing.T) {
 	first := sums(1, ids, plain)
 	me := ids[0].Statement.Fingerprint()
 	var l Ledger
-	old, changed := study.HashOf([]byte("a.csv")), study.HashOf([]byte("b.csv"))
+	old, changed := wire.HashOf([]byte("a.csv")), wire.HashOf([]byte("b.csv"))
 	l.Add(Answered{Topic: "figures", Stage: 1, Set: set(ids), Source: old})
 
 	second := sums(2, ids, corrected)

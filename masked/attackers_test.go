@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // partyError fails unless err names the party.
@@ -47,9 +47,9 @@ func subtract(a, b []Word, i int) float64 { return a[i].Sub(b[i]).Float() }
 // shares it has, without asking what is due.
 func (s *site) sumsWith(g *group, revealed []*message) ([]Word, error) {
 	forced := *s.Round
-	forced.groups = map[study.Hash]*group{}
+	forced.groups = map[wire.Hash]*group{}
 	copied := *g
-	copied.reveal = map[study.Hash]*message{}
+	copied.reveal = map[wire.Hash]*message{}
 	for _, m := range revealed {
 		copied.reveal[m.Sender] = m
 	}

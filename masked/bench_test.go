@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // BenchmarkReady masks 2 million words, a second moment of 2,000 columns, for so many parties;
@@ -15,7 +15,7 @@ func BenchmarkReady(b *testing.B) {
 	for _, parties := range []int{4, 20, 200} {
 		b.Run(fmt.Sprintf("%d-parties", parties), func(b *testing.B) {
 			ids := people(parties)
-			c := config(ids, 1, Statistics{N: n, Digest: study.Hash{1}, Bound: 1e6})
+			c := config(ids, 1, Statistics{N: n, Digest: wire.Hash{1}, Bound: 1e6})
 			v, err := Encode(c.Statistics, make([]float64, n))
 			if err != nil {
 				b.Fatal(err)
@@ -39,7 +39,7 @@ func BenchmarkReady(b *testing.B) {
 func BenchmarkSums(b *testing.B) {
 	const n, parties = 2_000_000, 20
 	ids := people(parties)
-	sites := sitesOf(b, ids, config(ids, 1, Statistics{N: n, Digest: study.Hash{1}, Bound: 1e6}))
+	sites := sitesOf(b, ids, config(ids, 1, Statistics{N: n, Digest: wire.Hash{1}, Bound: 1e6}))
 	run(b, sites)
 	b.SetBytes(parties * n * wordBytes)
 	b.ReportAllocs()

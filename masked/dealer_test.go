@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // deal makes a site's ready message with shares of its choice: change says what share a
@@ -27,7 +27,7 @@ func (s *site) deal(t *testing.T, change func(at int, share *big.Int)) {
 	if err := s.ready(g, v, &body, coefficients); err != nil {
 		t.Fatal(err)
 	}
-	s.words[study.HashOf(body.Bytes())] = body.Bytes()
+	s.words[wire.HashOf(body.Bytes())] = body.Bytes()
 	made := g.ready[s.me]
 	h := *made.Head
 	h.Shares = nil
@@ -46,7 +46,7 @@ func (s *site) deal(t *testing.T, change func(at int, share *big.Int)) {
 		h.Shares = append(append(h.Shares, sealed...), promise[:]...)
 	}
 	raw := s.forge(t, &h)
-	made.Head, made.raw, made.hash = &h, raw, study.HashOf(raw)
+	made.Head, made.raw, made.hash = &h, raw, wire.HashOf(raw)
 	s.taken[made.hash] = true
 }
 
@@ -158,11 +158,11 @@ func TestShareOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, shares := split(coefficients, n)
-		g := &group{threshold: threshold, members: make([]study.Hash, n), reveal: map[study.Hash]*message{}}
+		g := &group{threshold: threshold, members: make([]wire.Hash, n), reveal: map[wire.Hash]*message{}}
 		points := make([]int, n)
 		for i := range points {
 			points[i] = i + 1
-			g.members[i] = study.Hash{byte(i)}
+			g.members[i] = wire.Hash{byte(i)}
 			g.reveal[g.members[i]] = &message{Head: &Head{Opened: shares[i].Reveal()}}
 		}
 		r := new(Round)

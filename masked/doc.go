@@ -15,7 +15,7 @@
 //
 // The pair keys come from the X25519 mask keys of the roster and cancel in the sum over
 // the set. Party i draws its own key, and shares it among the set so that any t members
-// can open it (Shamir 1979). There are two phases:
+// can open it [shamir1979]. There are two phases:
 //
 //	ready    i sends yᵢ for a set S and the shares of its key, each for one member alone
 //	reveal   who holds all of S's ready messages sends its shares of all keys
@@ -27,13 +27,24 @@
 // as many parties as the round assumes collude with it: two sums would show, by their
 // difference, the figures of those that were left out.
 //
-// The own keys and the two phases are those of Bonawitz et al. (2017), Practical Secure
-// Aggregation for Privacy-Preserving Machine Learning, CCS '17,
-// doi:10.1145/3133956.3133982, §4 and §6. Other than there nobody reconstructs a pair key: a
-// set that lacks a message is left for a smaller one.
+// The own keys and the two phases are those of [bonawitz2017], sections 4 and 6. Other
+// than there nobody reconstructs a pair key: a set that lacks a message is left for a
+// smaller one.
 //
-// The package does not see whether a party's figures are true: a party can spoil the sums.
-// All parties of a set but one know that one's figures: its vector is the sums minus
-// theirs. docs/pooling.md says what follows. It is on the party's side: the analyst's
-// programs do not link it.
+// # What it protects, against whom
+//
+// Against the relay, and as many parties as the round assumes to collude with it, a
+// party's vector is hidden but for the sums over a set in which at least three parties
+// stand beyond the colluders ([CheckSet]), and at most one set of a round opens whatever is
+// withheld, delayed or forged. This rests on X25519 and HKDF with SHA-256, on own keys
+// from the operating system's entropy, and on a [Round.State] that is durable before a
+// message leaves. Several rounds are compared by the [Ledger], which counts what
+// follows from them by adding and subtracting.
+//
+// Not covered: all parties of a set but one know that one's figures, since its vector is
+// the sums minus theirs; a party can spoil the sums, as nobody sees whether figures are
+// true; a quantum computer at a *party* opens the pair keys (for others the messages are
+// sealed to post-quantum keys); the ledger of one site does not know that another
+// site's rows changed. docs/pooling.md argues all of this, docs/threat-model.md says
+// who is who. The package is on the party's side: the analyst's programs do not link it.
 package masked

@@ -7,14 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"concord/study"
+	"concord/identity"
+	"concord/wire"
 )
 
 func fuzzSites(f *testing.F) []*site {
-	ids := slices.SortedFunc(maps.Values(frozenIdentities(f)), func(a, b *study.Identity) int {
+	ids := slices.SortedFunc(maps.Values(frozenIdentities(f)), func(a, b *identity.Identity) int {
 		return strings.Compare(a.Statement.Name, b.Statement.Name)
 	})
-	c := Config{Study: study.Hash{1}, Epoch: study.Hash{2}, Stage: 1, Colluders: 1, Statistics: numbered(2, 10)}
+	c := Config{Study: wire.Hash{1}, Epoch: wire.Hash{2}, Stage: 1, Colluders: 1, Statistics: numbered(2, 10)}
 	for _, id := range ids {
 		c.Parties = append(c.Parties, id.Statement)
 	}
@@ -53,7 +54,7 @@ func FuzzTake(f *testing.F) {
 	}
 	f.Add(sites[1].messages[0].raw, sites[1].words[*sites[1].messages[0].Body])
 	c := sites[0].Config
-	ids := map[study.Hash]*study.Identity{}
+	ids := map[wire.Hash]*identity.Identity{}
 	for _, s := range sites {
 		ids[s.me] = s.id
 	}
@@ -64,7 +65,7 @@ func FuzzTake(f *testing.F) {
 		}
 		h, err := DecodeHead(b)
 		if err == nil && ids[h.Sender] != nil {
-			h.Signature = ids[h.Sender].Sign(study.SignPool, h.signedPart())
+			h.Signature = ids[h.Sender].Sign(wire.SignPool, h.signedPart())
 			b = h.Encode()
 		}
 		before := len(r.messages)
@@ -90,7 +91,7 @@ func FuzzResume(f *testing.F) {
 
 func FuzzDecodeLedger(f *testing.F) {
 	l := new(Ledger)
-	l.Add(Answered{Topic: "figures", Set: set(1, 2, 3, 4), Source: study.Hash{9}, Stage: 1})
+	l.Add(Answered{Topic: "figures", Set: set(1, 2, 3, 4), Source: wire.Hash{9}, Stage: 1})
 	f.Add(l.Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		l, err := DecodeLedger(b)
@@ -100,6 +101,6 @@ func FuzzDecodeLedger(f *testing.F) {
 		if !bytes.Equal(l.Encode(), b) {
 			t.Fatal("accepted another spelling")
 		}
-		l.Judge(Answered{Topic: "figures", Set: set(1, 2, 3, 4)}, study.Hash{1}, 1, called)
+		l.Judge(Answered{Topic: "figures", Set: set(1, 2, 3, 4)}, wire.Hash{1}, 1, called)
 	})
 }

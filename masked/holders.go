@@ -3,7 +3,7 @@ package masked
 import (
 	"fmt"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // Holders are the parties of a round that have the same statistics: the numbers of
@@ -14,12 +14,12 @@ type Holders struct {
 	// Name is what people call them: the view of the features that they have.
 	Name string
 	// Parties are their fingerprints.
-	Parties []study.Hash
+	Parties []wire.Hash
 }
 
 // checkSet says whether the set without some parties is large enough when some may collude,
 // and of all that have the same statistics enough are in it.
-func (r *Round) checkSet(without []study.Hash) error {
+func (r *Round) checkSet(without []wire.Hash) error {
 	if err := CheckSet(len(r.all)-len(without), r.Colluders); err != nil {
 		return err
 	}

@@ -9,11 +9,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"concord/study"
+	"concord/identity"
+	"concord/wire"
 )
 
 // held is a configuration of wards and, from the split on, laboratories.
-func held(ids []*study.Identity, split int) Config {
+func held(ids []*identity.Identity, split int) Config {
 	c := config(ids, 1, numbered(4, 100))
 	ward, lab := Holders{Name: `the view "ward"`}, Holders{Name: `the view "lab"`}
 	for i, id := range ids {
@@ -82,12 +83,12 @@ func TestHolders(t *testing.T) {
 	}
 	// And a later stage cannot begin with fewer than there must be.
 	c = held(ids, 5)
-	c.Without = []study.Hash{few}
+	c.Without = []wire.Hash{few}
 	if _, err := New(c, ids[0]); err == nil {
 		t.Fatal("a stage begins with three laboratories")
 	}
 	c = held(ids, 5)
-	c.Holders[0].Parties = append(c.Holders[0].Parties, study.Hash{1})
+	c.Holders[0].Parties = append(c.Holders[0].Parties, wire.Hash{1})
 	if _, err := New(c, ids[0]); err == nil {
 		t.Fatal("somebody outside of the round holds statistics")
 	}
@@ -105,13 +106,13 @@ func TestLedgerViewsRule(t *testing.T) {
 			views[p] = fmt.Sprint("view ", 1+p%3)
 		}
 		var l Ledger
-		me := study.Hash{1}
+		me := wire.Hash{1}
 		for n := range rapid.IntRange(1, 4).Draw(t, "questions") {
 			q := Answered{Topic: "figures", Stage: n + 1}
 			dropped := everybody.Draw(t, "order")[:rapid.IntRange(0, 5).Draw(t, "dropped")]
 			for p := 1; p <= parties; p++ {
 				if !slices.Contains(dropped, p) {
-					q.Set, q.Views = append(q.Set, study.Hash{byte(p)}), append(q.Views, views[p])
+					q.Set, q.Views = append(q.Set, wire.Hash{byte(p)}), append(q.Views, views[p])
 				}
 			}
 			if l.Judge(q, me, 0, called).OK() {
@@ -159,7 +160,7 @@ func cloned(m [][]int64) [][]int64 {
 }
 
 func TestLedgerViews(t *testing.T) {
-	me := study.Hash{1}
+	me := wire.Hash{1}
 	ask := func(stage int, views string, who ...int) Answered {
 		return Answered{Topic: "figures", Stage: stage, Set: set(who...), Views: strings.Split(views, "")}
 	}

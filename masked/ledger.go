@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // MaxLedgerBytes bounds an encoded ledger.
@@ -19,17 +19,17 @@ type Answered struct {
 	// with figures of the same rows.
 	Topic string `json:"topic"`
 	// Epoch, Stage and Statistics are those of the round, for people.
-	Epoch      study.Hash `json:"epoch"`
-	Stage      int        `json:"stage"`
-	Statistics study.Hash `json:"statistics"`
+	Epoch      wire.Hash `json:"epoch"`
+	Stage      int       `json:"stage"`
+	Statistics wire.Hash `json:"statistics"`
 	// Set are the parties that were summed, sorted, by names that stay the same in a
 	// study: their first fingerprints.
-	Set []study.Hash `json:"set"`
+	Set []wire.Hash `json:"set"`
 	// Views are, for each of Set, the name of what it has of the statistics, where not all have
 	// all (see [Holders]); else nothing.
 	Views []string `json:"views,omitempty"`
 	// Source is the SHA-256 of what this party's own figures were made from: its rows.
-	Source study.Hash `json:"source"`
+	Source wire.Hash `json:"source"`
 	// Approved says that a person approved what the answer reveals beyond the sums.
 	Approved bool `json:"approved,omitempty"`
 }
@@ -48,7 +48,7 @@ type Verdict struct {
 	// than the sums. A person must approve it.
 	Reveals string
 	// Groups are those whose figures could be computed, each as one sum.
-	Groups [][]study.Hash
+	Groups [][]wire.Hash
 }
 
 // OK reports whether the question may be answered without a person's yes.
@@ -69,7 +69,7 @@ func (v Verdict) OK() bool { return v.Never == nil && v.Reveals == "" }
 // does not count.
 //
 // Cost: O(answers × (answers + parties)).
-func (l *Ledger) Judge(q Answered, me study.Hash, colluders int, names func(study.Hash) string) Verdict {
+func (l *Ledger) Judge(q Answered, me wire.Hash, colluders int, names func(wire.Hash) string) Verdict {
 	if err := CheckSet(len(q.Set), colluders); err != nil {
 		return Verdict{Never: err}
 	}
@@ -80,7 +80,7 @@ func (l *Ledger) Judge(q Answered, me study.Hash, colluders int, names func(stud
 		return Verdict{Never: err}
 	}
 	// who is a party, or this party with one state of its data.
-	type who struct{ party, source study.Hash }
+	type who struct{ party, source wire.Hash }
 	patterns := make(map[who]string)
 	var order []who
 	questions := make([]Answered, 0, len(l.Answered)+1)
@@ -118,7 +118,7 @@ func (l *Ledger) Judge(q Answered, me study.Hash, colluders int, names func(stud
 		if g[0] != w || CheckSet(len(g), colluders) == nil {
 			continue
 		}
-		var parties []study.Hash
+		var parties []wire.Hash
 		var called []string
 		for _, w := range g {
 			parties = append(parties, w.party)
@@ -138,7 +138,7 @@ func (l *Ledger) Judge(q Answered, me study.Hash, colluders int, names func(stud
 		}
 	}
 	if changed {
-		v.Groups = append(v.Groups, []study.Hash{me})
+		v.Groups = append(v.Groups, []wire.Hash{me})
 		lines = append(lines, "what changed in this site's data since it answered, row by row if one row changed")
 	}
 	if len(lines) > 0 {
@@ -196,7 +196,7 @@ func (l *Ledger) Encode() []byte {
 	if out.Answered == nil {
 		out.Answered = []Answered{}
 	}
-	b, err := study.Canonical(out)
+	b, err := wire.Canonical(out)
 	if err != nil { // hashes, numbers and texts always encode
 		panic("masked: " + err.Error())
 	}
@@ -208,15 +208,15 @@ func DecodeLedger(b []byte) (*Ledger, error) {
 	if len(b) > MaxLedgerBytes {
 		return nil, fmt.Errorf("masked: the ledger of sums has %d bytes, at most %d are read", len(b), MaxLedgerBytes)
 	}
-	if err := study.CheckFormat(b, "masked: the ledger of sums", 1); err != nil {
+	if err := wire.CheckFormat(b, "masked: the ledger of sums", 1); err != nil {
 		return nil, err
 	}
 	l := new(Ledger)
-	if err := study.DecodeCanonical(b, l); err != nil {
+	if err := wire.DecodeCanonical(b, l); err != nil {
 		return nil, fmt.Errorf("masked: the ledger of sums: %w", err)
 	}
 	if l.Format != 1 {
-		return nil, &study.FormatError{What: "masked: the ledger of sums", Theirs: l.Format, Newest: 1}
+		return nil, &wire.FormatError{What: "masked: the ledger of sums", Theirs: l.Format, Newest: 1}
 	}
 	for i, a := range l.Answered {
 		if a.Topic == "" || len(a.Set) == 0 || !ascending(a.Set) {

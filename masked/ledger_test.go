@@ -9,23 +9,23 @@ import (
 	"pgregory.net/rapid"
 
 	_ "concord/internal/repeatable" // the same cases every time
-	"concord/study"
+	"concord/wire"
 )
 
-func set(parties ...int) []study.Hash {
-	var s []study.Hash
+func set(parties ...int) []wire.Hash {
+	var s []wire.Hash
 	for _, p := range parties {
-		s = append(s, study.Hash{byte(p)})
+		s = append(s, wire.Hash{byte(p)})
 	}
 	slices.SortFunc(s, compare)
 	return s
 }
 
-func called(p study.Hash) string { return "Hospital " + string('A'-1+rune(p[0])) }
+func called(p wire.Hash) string { return "Hospital " + string('A'-1+rune(p[0])) }
 
 func TestLedger(t *testing.T) {
-	old, corrected := study.HashOf([]byte("old")), study.HashOf([]byte("corrected"))
-	me := study.Hash{1}
+	old, corrected := wire.HashOf([]byte("old")), wire.HashOf([]byte("corrected"))
+	me := wire.Hash{1}
 	for _, test := range []struct {
 		name      string
 		answered  []Answered
@@ -89,7 +89,7 @@ func TestLedgerRule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const parties = 14
 		var l Ledger
-		me := study.Hash{1}
+		me := wire.Hash{1}
 		for range rapid.IntRange(1, 6).Draw(t, "questions") {
 			var who []int
 			for p := 1; p <= parties; p++ {
@@ -120,7 +120,7 @@ func (l *Ledger) shows(parties, a, b int) bool {
 		for _, q := range l.Answered {
 			row := make([]int64, parties)
 			for p := 1; p <= parties; p++ {
-				if contains(q.Set, study.Hash{byte(p)}) && !(skip && (p == a || p == b)) {
+				if contains(q.Set, wire.Hash{byte(p)}) && !(skip && (p == a || p == b)) {
 					row[p-1] = 1
 				}
 			}
@@ -165,7 +165,7 @@ func rank(m [][]int64) int {
 
 func TestLedgerEncoding(t *testing.T) {
 	var l Ledger
-	a := Answered{Topic: "figures", Set: set(1, 2, 3, 4), Source: study.Hash{9}, Stage: 1}
+	a := Answered{Topic: "figures", Set: set(1, 2, 3, 4), Source: wire.Hash{9}, Stage: 1}
 	l.Add(a)
 	l.Add(a)
 	if len(l.Answered) != 1 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // TestEquivocation lets a party send different messages to different parties.
@@ -60,13 +60,13 @@ func TestWrongShares(t *testing.T) {
 			liar.step(t)
 			if due == kind {
 				g := liar.current()
-				sent := map[string]map[study.Hash]*message{KindReady: g.ready, KindReveal: g.reveal}[kind]
+				sent := map[string]map[wire.Hash]*message{KindReady: g.ready, KindReveal: g.reveal}[kind]
 				h := *sent[liar.me].Head
 				h.Shares, h.Opened = bytes.Clone(h.Shares), bytes.Clone(h.Opened)
 				spoil(liar, &h)
 				raw := liar.forge(t, &h)
-				sent[liar.me].Head, sent[liar.me].raw, sent[liar.me].hash = &h, raw, study.HashOf(raw)
-				liar.taken[study.HashOf(raw)] = true
+				sent[liar.me].Head, sent[liar.me].raw, sent[liar.me].hash = &h, raw, wire.HashOf(raw)
+				liar.taken[wire.HashOf(raw)] = true
 			}
 			exchange(t, sites, sites, due)
 		}
@@ -90,7 +90,7 @@ func TestWrongShares(t *testing.T) {
 		checkSums(t, victim, sites)
 	})
 	t.Run("of no key", func(t *testing.T) {
-		sites := play(func(liar *site, h *Head) { h.Key = &study.Hash{1} }, KindReady)
+		sites := play(func(liar *site, h *Head) { h.Key = &wire.Hash{1} }, KindReady)
 		_, err := sites[0].Sums(sites[0].open)
 		partyError(t, err, sites[5], "another key than it promised")
 	})
@@ -150,8 +150,8 @@ func TestSpoilt(t *testing.T) {
 	refused("no such kind", resign(func(h *Head) { h.Kind = "x" }), words, "kind")
 	refused("too few shares", resign(func(h *Head) { h.Shares = h.Shares[64:] }), words, "shares its key in 192 bytes, must be 256")
 	refused("a newer format", resign(func(h *Head) { h.Format = 2 }), words, "format 2")
-	refused("a set that is too small", resign(func(h *Head) { h.Without = []study.Hash{sites[2].me} }), words, "too few")
-	refused("somebody else's party", resign(func(h *Head) { h.Without = []study.Hash{{1}} }), words, "not in the round")
+	refused("a set that is too small", resign(func(h *Head) { h.Without = []wire.Hash{sites[2].me} }), words, "too few")
+	refused("somebody else's party", resign(func(h *Head) { h.Without = []wire.Hash{{1}} }), words, "not in the round")
 	refused("in another's name", resign(func(h *Head) { h.Sender = sites[2].me }), words, "signature")
 	stranger := newSite(t, config(ids[1:], 1, c.Statistics), ids[4], []float64{1, 2, 3})
 	stranger.step(t)

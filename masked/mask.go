@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 // Labels of the key derivation. A changed label is another mask.
@@ -31,7 +31,7 @@ const chunkWords = chunkBytes / wordBytes
 // the salt:
 //
 //	info = label ‖ 0 ‖ study ‖ u32 stage ‖ u32 attempt ‖ set ‖ statistics ‖ what follows
-func (r *Round) context(label string, g *group, more ...study.Hash) string {
+func (r *Round) context(label string, g *group, more ...wire.Hash) string {
 	b := append([]byte(label), 0)
 	b = append(b, r.Study[:]...)
 	b = binary.BigEndian.AppendUint32(b, uint32(r.Stage))

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // MaxHeadBytes bounds an encoded head: the shares for 500 parties and a list of those that
@@ -23,31 +23,31 @@ const (
 // signed by itself, so that another may forward it. Everything in it may be seen by every
 // party of the study, and by nobody else.
 type Head struct {
-	Format int        `json:"format"`
-	Study  study.Hash `json:"study"`
-	Epoch  study.Hash `json:"epoch"`
+	Format int       `json:"format"`
+	Study  wire.Hash `json:"study"`
+	Epoch  wire.Hash `json:"epoch"`
 	// Stage is the round's.
 	Stage int `json:"stage"`
 	// Statistics is the hash of their names, Words their number.
-	Statistics study.Hash `json:"statistics"`
-	Words      int        `json:"words"`
-	Sender     study.Hash `json:"sender"`
-	Kind       string     `json:"kind"`
+	Statistics wire.Hash `json:"statistics"`
+	Words      int       `json:"words"`
+	Sender     wire.Hash `json:"sender"`
+	Kind       string    `json:"kind"`
 	// Without are the parties of the round that are not in the message's set, sorted.
-	Without []study.Hash `json:"without,omitempty"`
+	Without []wire.Hash `json:"without,omitempty"`
 	// Body is the SHA-256 of a ready message's words: Words × 16 bytes, little endian.
-	Body *study.Hash `json:"body,omitempty"`
+	Body *wire.Hash `json:"body,omitempty"`
 	// Key commits to the sender's own key; Shares has 64 bytes for each member of the set
 	// in order: that member's share, encrypted for it alone, and a commitment to it.
-	Key    *study.Hash `json:"key,omitempty"`
-	Shares []byte      `json:"shares,omitempty"`
+	Key    *wire.Hash `json:"key,omitempty"`
+	Shares []byte     `json:"shares,omitempty"`
 	// Seen has the SHA-256 of each member's ready head in order, Opened the sender's share of
 	// each member's key: 32 bytes each.
 	Seen   []byte `json:"seen,omitempty"`
 	Opened []byte `json:"opened,omitempty"`
 	// Next are all parties of the round that the sender goes on without, sorted: those of
 	// Without and more.
-	Next []study.Hash `json:"next,omitempty"`
+	Next []wire.Hash `json:"next,omitempty"`
 	// Revealed says that the sender of absent has revealed for the set that it leaves, which
 	// it may when so many others have left it that it never opens.
 	Revealed  bool   `json:"revealed,omitempty"`
@@ -56,7 +56,7 @@ type Head struct {
 
 // Encode returns the canonical encoding.
 func (h *Head) Encode() []byte {
-	b, err := study.Canonical(h)
+	b, err := wire.Canonical(h)
 	if err != nil { // hashes, numbers, texts and bytes always encode
 		panic("masked: " + err.Error())
 	}
@@ -74,15 +74,15 @@ func DecodeHead(b []byte) (*Head, error) {
 	if len(b) > MaxHeadBytes {
 		return nil, fmt.Errorf("masked: a message has %d bytes, at most %d are read", len(b), MaxHeadBytes)
 	}
-	if err := study.CheckFormat(b, "masked: a message", 1); err != nil {
+	if err := wire.CheckFormat(b, "masked: a message", 1); err != nil {
 		return nil, err
 	}
 	h := new(Head)
-	if err := study.DecodeCanonical(b, h); err != nil {
+	if err := wire.DecodeCanonical(b, h); err != nil {
 		return nil, fmt.Errorf("masked: a message: %w", err)
 	}
 	if h.Format != 1 {
-		return nil, &study.FormatError{What: "masked: a message", Theirs: h.Format, Newest: 1}
+		return nil, &wire.FormatError{What: "masked: a message", Theirs: h.Format, Newest: 1}
 	}
 	return h, h.check()
 }
@@ -117,7 +117,7 @@ func (h *Head) check() error {
 	return nil
 }
 
-func ascending(list []study.Hash) bool {
+func ascending(list []wire.Hash) bool {
 	for i := 1; i < len(list); i++ {
 		if compare(list[i-1], list[i]) >= 0 {
 			return false
@@ -126,16 +126,16 @@ func ascending(list []study.Hash) bool {
 	return true
 }
 
-func compare(a, b study.Hash) int { return bytes.Compare(a[:], b[:]) }
+func compare(a, b wire.Hash) int { return bytes.Compare(a[:], b[:]) }
 
 // contains reports whether a sorted list has h.
-func contains(list []study.Hash, h study.Hash) bool {
+func contains(list []wire.Hash, h wire.Hash) bool {
 	_, ok := slices.BinarySearchFunc(list, h, compare)
 	return ok
 }
 
 // within reports whether all of a sorted list are in another.
-func within(some, all []study.Hash) bool {
+func within(some, all []wire.Hash) bool {
 	for _, h := range some {
 		if !contains(all, h) {
 			return false
@@ -145,8 +145,8 @@ func within(some, all []study.Hash) bool {
 }
 
 // difference are those of a sorted list that are not in another.
-func difference(all, without []study.Hash) []study.Hash {
-	var left []study.Hash
+func difference(all, without []wire.Hash) []wire.Hash {
+	var left []wire.Hash
 	for _, h := range all {
 		if !contains(without, h) {
 			left = append(left, h)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // mostTries bounds how many choices of t shares are tried for one key: all there are of 15
@@ -20,7 +20,7 @@ const labelFit = "concord/masked/fit/v1"
 type opening struct {
 	of *group // of a copy it says nothing
 	// good are the members whose reveal messages serve.
-	good []study.Hash
+	good []wire.Hash
 	// points has for each member of the set the t members of good whose shares give its key:
 	// indices in the set's members, from 1. nil says that no tried t of them do.
 	points [][]int
@@ -38,7 +38,7 @@ type opening struct {
 //
 // Cost: O(r² + n r) multiplications for n members of which r revealed; for a dealer that is
 // named up to mostTries times O(t²).
-func (r *Round) opened(g *group, good []study.Hash) *opening {
+func (r *Round) opened(g *group, good []wire.Hash) *opening {
 	if g.opening != nil && g.opening.of == g && slices.Equal(g.opening.good, good) {
 		return g.opening
 	}
@@ -137,7 +137,7 @@ func duals(x []int) []*big.Int {
 // shareOne reports whether the shares of member i's key at some points lie on one polynomial
 // of degree t − 1: whether Σ_j dual_j q(x_j) s_j = 0 for a polynomial q of degree r − t − 1,
 // r shares, whose coefficients follow from the shares by SHA-256 (the dual code, as in
-// Cascudo and David 2017, SCRAPE, doi:10.1007/978-3-319-61204-1_27). Of other shares one
+// [cascudo2017]). Of other shares one
 // q in 2²⁵⁶ says so.
 func (r *Round) shareOne(g *group, i int, points []int, dual []*big.Int) bool {
 	free := len(points) - g.threshold

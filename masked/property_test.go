@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	_ "concord/internal/repeatable" // the same cases every time
-	"concord/study"
+	"concord/wire"
 )
 
 // TestAnyOrder plays rounds in which messages come in any order, twice, late or never,
@@ -55,7 +55,7 @@ func TestAnyOrder(t *testing.T) {
 			}
 			if missing > 0 && rapid.IntRange(0, 3).Draw(t, "without") == 0 {
 				if step := from.Next(); step.Attempt == 1 && len(step.Without) == 0 {
-					var without []study.Hash
+					var without []wire.Hash
 					for _, s := range gone {
 						without = append(without, s.me)
 					}
@@ -69,7 +69,7 @@ func TestAnyOrder(t *testing.T) {
 		run(t, here)
 		if missing > 0 {
 			for _, s := range here {
-				var without []study.Hash
+				var without []wire.Hash
 				for _, g := range gone {
 					without = append(without, g.me)
 				}
@@ -159,7 +159,7 @@ func (a *adversary) opened() []string {
 // forge signs a message of a colluding party, whatever an honest program would do.
 func (s *site) forge(t fataler, h *Head) []byte {
 	h.Signature = nil
-	h.Signature = s.id.Sign(study.SignPool, h.signedPart())
+	h.Signature = s.id.Sign(wire.SignPool, h.signedPart())
 	return h.Encode()
 }
 
@@ -190,7 +190,7 @@ func TestOneSetOpens(t *testing.T) {
 			}
 			s := rapid.SampledFrom(a.honest).Draw(t, "site")
 			if rapid.IntRange(0, 7).Draw(t, "act") == 0 { // people, who may be of one mind
-				without := []study.Hash{rapid.SampledFrom(sites).Draw(t, "without").me}
+				without := []wire.Hash{rapid.SampledFrom(sites).Draw(t, "without").me}
 				if at := bits.TrailingZeros(uint(held[KindReady])); at < n {
 					without[0] = sites[at].me // whoever is missed
 				}
@@ -233,16 +233,16 @@ func TestOneSetOpens(t *testing.T) {
 // pool is everything that the relay has, with the words.
 type pool struct {
 	messages []Message
-	seen     map[study.Hash]bool
-	words    map[study.Hash][]byte
+	seen     map[wire.Hash]bool
+	words    map[wire.Hash][]byte
 }
 
-func newPool() *pool { return &pool{seen: map[study.Hash]bool{}, words: map[study.Hash][]byte{}} }
+func newPool() *pool { return &pool{seen: map[wire.Hash]bool{}, words: map[wire.Hash][]byte{}} }
 
 func (p *pool) collect(t fataler, s *site) {
 	t.Helper()
 	for _, m := range s.Outbox() {
-		if hash := study.HashOf(m.Head); !p.seen[hash] {
+		if hash := wire.HashOf(m.Head); !p.seen[hash] {
 			p.seen[hash] = true
 			p.messages = append(p.messages, m)
 			if m.Body != nil {
@@ -278,7 +278,7 @@ func (s *site) collude(t fataler, p *pool, honest []*site) {
 			if err := s.ready(mine, v, &body, coefficients); err != nil {
 				t.Fatal(err)
 			}
-			s.words[study.HashOf(body.Bytes())] = body.Bytes()
+			s.words[wire.HashOf(body.Bytes())] = body.Bytes()
 		}
 		for _, m := range o.messages {
 			if m.Kind != KindAbsent || m.Sender != o.me || contains(m.Next, s.me) {
@@ -287,7 +287,7 @@ func (s *site) collude(t fataler, p *pool, honest []*site) {
 			h := s.head(o.groups[o.setWithout(m.Without)], KindAbsent)
 			h.Next = m.Next
 			raw := s.forge(t, h)
-			if hash := study.HashOf(raw); !p.seen[hash] {
+			if hash := wire.HashOf(raw); !p.seen[hash] {
 				p.seen[hash] = true
 				p.messages = append(p.messages, Message{Head: raw, Kind: KindAbsent, Sender: s.me})
 			}
@@ -297,7 +297,7 @@ func (s *site) collude(t fataler, p *pool, honest []*site) {
 }
 
 // sent is a member's ready message for the set, nil for none or no set.
-func (g *group) sent(by study.Hash) *message {
+func (g *group) sent(by wire.Hash) *message {
 	if g == nil {
 		return nil
 	}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"slices"
 
+	"concord/contract"
+	"concord/identity"
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 // MaxStages bounds the stages of an epoch, MaxAttempts the sets of one sender in a round.
@@ -18,7 +20,7 @@ const (
 )
 
 // LeastBeyond is how many parties of a set there must be beyond the assumed colluders.
-const LeastBeyond = study.LeastBeyond
+const LeastBeyond = contract.LeastBeyond
 
 // ErrLeft is returned by [Round.Take] for a message of a set that was left for a smaller
 // one, and by all that a party does that was left out. The message is not used, and must
@@ -33,7 +35,7 @@ var ErrUnfit = errors.New("masked: no message of this round")
 // A PartyError says that a message of one party is wrong in a way that only that party
 // can cause, since it signed it.
 type PartyError struct {
-	Party study.Hash
+	Party wire.Hash
 	Name  string
 	What  string
 }
@@ -44,16 +46,16 @@ func (e *PartyError) Error() string { return fmt.Sprintf("masked: %q %s", e.Name
 // Config says what is summed, and by whom.
 type Config struct {
 	// Study and Epoch are those of the roster.
-	Study, Epoch study.Hash
+	Study, Epoch wire.Hash
 	// Stage counts the rounds of an epoch, from 1. One stage has one round: two rounds with
 	// the same Config would use the same masks.
 	Stage int
 	// Parties are those of the set with which the round begins, in any order.
-	Parties []*study.Statement
+	Parties []*identity.Statement
 	// Without are those of Parties that were left out of an earlier stage, sorted: the round
 	// begins with the set of that stage's sums. Sums of two stages have figures in common, and
 	// over sets that differ by few parties they show the figures of those.
-	Without []study.Hash
+	Without []wire.Hash
 	// Holders are the lots of parties that have the same statistics, where not all have all:
 	// every set that is summed has enough of each.
 	Holders []Holders
@@ -65,29 +67,29 @@ type Config struct {
 // Round is one party's side of the sums of one stage.
 type Round struct {
 	Config
-	id         *study.Identity
-	me         study.Hash
-	all        []study.Hash
-	statements map[study.Hash]*study.Statement
-	statistics study.Hash
-	groups     map[study.Hash]*group
+	id         *identity.Identity
+	me         wire.Hash
+	all        []wire.Hash
+	statements map[wire.Hash]*identity.Statement
+	statistics wire.Hash
+	groups     map[wire.Hash]*group
 	first      *group
 	// pairs are the secrets shared with the members, made when they are first needed.
-	pairs map[study.Hash]secret.Bytes
+	pairs map[wire.Hash]secret.Bytes
 	// messages are all that were taken, in their order: the state.
 	messages []*message
-	taken    map[study.Hash]bool
+	taken    map[wire.Hash]bool
 }
 
 // group is one of the round's sets and what was said about it.
 type group struct {
-	without, members []study.Hash
-	hash             study.Hash
+	without, members []wire.Hash
+	hash             wire.Hash
 	// threshold is t: so many members open the keys.
 	threshold     int
-	ready, reveal map[study.Hash]*message
+	ready, reveal map[wire.Hash]*message
 	// toward holds the signers of absent for each smaller set, by its hash.
-	toward map[study.Hash]map[study.Hash]*message
+	toward map[wire.Hash]map[wire.Hash]*message
 	// opening is what is known of its keys: it follows from the messages.
 	opening *opening
 }
@@ -95,7 +97,7 @@ type group struct {
 type message struct {
 	*Head
 	raw  []byte
-	hash study.Hash
+	hash wire.Hash
 }
 
 // attempt counts from 1, and one more for each party that is left out.
@@ -103,33 +105,33 @@ func (g *group) attempt() int { return 1 + len(g.without) }
 
 // New begins the round of a party. The error says that the set is too small for the
 // assumed colluders, that sums could overflow, or what else the configuration lacks.
-func New(c Config, id *study.Identity) (*Round, error) {
+func New(c Config, id *identity.Identity) (*Round, error) {
 	if c.Stage < 1 || c.Stage > MaxStages {
 		return nil, fmt.Errorf("masked: stage %d, must be 1 to %d", c.Stage, MaxStages)
 	}
 	if c.Study.IsZero() || c.Epoch.IsZero() {
 		return nil, errors.New("masked: study or epoch is not set")
 	}
-	if c.Colluders < 0 || c.Colluders > study.MaxParties {
-		return nil, fmt.Errorf("masked: %d colluders, must be 0 to %d", c.Colluders, study.MaxParties)
+	if c.Colluders < 0 || c.Colluders > contract.MaxParties {
+		return nil, fmt.Errorf("masked: %d colluders, must be 0 to %d", c.Colluders, contract.MaxParties)
 	}
-	if len(c.Parties) > study.MaxParties {
-		return nil, fmt.Errorf("masked: %d parties, at most %d", len(c.Parties), study.MaxParties)
+	if len(c.Parties) > contract.MaxParties {
+		return nil, fmt.Errorf("masked: %d parties, at most %d", len(c.Parties), contract.MaxParties)
 	}
 	if err := c.Statistics.Check(len(c.Parties)); err != nil {
 		return nil, err
 	}
 	r := &Round{
 		Config: c, id: id, me: id.Statement.Fingerprint(),
-		statements: make(map[study.Hash]*study.Statement), groups: make(map[study.Hash]*group),
-		pairs: make(map[study.Hash]secret.Bytes), taken: make(map[study.Hash]bool),
+		statements: make(map[wire.Hash]*identity.Statement), groups: make(map[wire.Hash]*group),
+		pairs: make(map[wire.Hash]secret.Bytes), taken: make(map[wire.Hash]bool),
 	}
 	for _, s := range c.Parties {
 		print := s.Fingerprint()
 		if r.statements[print] != nil {
 			return nil, fmt.Errorf("masked: %q is in the set twice", s.Name)
 		}
-		if s.Role != study.RoleParty {
+		if s.Role != identity.RoleParty {
 			return nil, fmt.Errorf("masked: %q is not a party but an %s", s.Name, s.Role)
 		}
 		r.statements[print] = s
@@ -158,7 +160,7 @@ func New(c Config, id *study.Identity) (*Round, error) {
 }
 
 // group returns the set without some parties.
-func (r *Round) group(without []study.Hash) (*group, error) {
+func (r *Round) group(without []wire.Hash) (*group, error) {
 	if !within(without, r.all) {
 		return nil, errors.New("masked: a party is left out that is not in the round")
 	}
@@ -173,8 +175,8 @@ func (r *Round) group(without []study.Hash) (*group, error) {
 	g := &group{
 		without: without, members: members, hash: hash,
 		threshold: threshold(len(members), r.Colluders),
-		ready:     make(map[study.Hash]*message), reveal: make(map[study.Hash]*message),
-		toward: make(map[study.Hash]map[study.Hash]*message),
+		ready:     make(map[wire.Hash]*message), reveal: make(map[wire.Hash]*message),
+		toward: make(map[wire.Hash]map[wire.Hash]*message),
 	}
 	r.groups[hash] = g
 	return g, nil
@@ -195,7 +197,7 @@ func CheckSet(n, colluders int) error {
 func threshold(n, k int) int { return (n+k)/2 + 1 }
 
 // setHash names a set in the derivation of keys.
-func setHash(epoch study.Hash, members []study.Hash) study.Hash {
+func setHash(epoch wire.Hash, members []wire.Hash) wire.Hash {
 	b := append([]byte(labelSet), 0)
 	b = append(b, epoch[:]...)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(members)))
@@ -205,7 +207,7 @@ func setHash(epoch study.Hash, members []study.Hash) study.Hash {
 	return sha256.Sum256(b)
 }
 
-func (r *Round) setWithout(without []study.Hash) study.Hash {
+func (r *Round) setWithout(without []wire.Hash) wire.Hash {
 	return setHash(r.Epoch, difference(r.all, without))
 }
 
@@ -226,8 +228,8 @@ func (r *Round) current() *group {
 
 // signers are those that have signed to go on with a set, from whichever larger one: whoever
 // signed from S for T never reveals for a set between them.
-func (r *Round) signers(hash study.Hash) map[study.Hash]*message {
-	all := make(map[study.Hash]*message)
+func (r *Round) signers(hash wire.Hash) map[wire.Hash]*message {
+	all := make(map[wire.Hash]*message)
 	for _, from := range r.groups {
 		for m, absent := range from.toward[hash] {
 			all[m] = absent
@@ -255,7 +257,7 @@ func (r *Round) leavers(g *group) []*message {
 	return list
 }
 
-func allIn(members []study.Hash, signed map[study.Hash]*message) bool {
+func allIn(members []wire.Hash, signed map[wire.Hash]*message) bool {
 	for _, m := range members {
 		if signed[m] == nil {
 			return false
@@ -265,7 +267,7 @@ func allIn(members []study.Hash, signed map[study.Hash]*message) bool {
 }
 
 // pledged is the smallest set toward which a party has signed, nil if none.
-func (r *Round) pledged(party study.Hash) *group {
+func (r *Round) pledged(party wire.Hash) *group {
 	var best *group
 	for _, from := range r.groups {
 		for hash, signed := range from.toward {
@@ -278,9 +280,9 @@ func (r *Round) pledged(party study.Hash) *group {
 }
 
 // name is what people call a party.
-func (r *Round) name(party study.Hash) string { return r.statements[party].Name }
+func (r *Round) name(party wire.Hash) string { return r.statements[party].Name }
 
-func (r *Round) names(parties []study.Hash) []string {
+func (r *Round) names(parties []wire.Hash) []string {
 	names := make([]string, len(parties))
 	for i, p := range parties {
 		names[i] = r.name(p)
@@ -290,9 +292,9 @@ func (r *Round) names(parties []study.Hash) []string {
 }
 
 // Members are the parties of the set that is being summed, sorted.
-func (r *Round) Members() []study.Hash { return slices.Clone(r.current().members) }
+func (r *Round) Members() []wire.Hash { return slices.Clone(r.current().members) }
 
 // wrong is an error that names the party.
-func (r *Round) wrong(party study.Hash, format string, args ...any) error {
+func (r *Round) wrong(party wire.Hash, format string, args ...any) error {
 	return &PartyError{Party: party, Name: r.name(party), What: fmt.Sprintf(format, args...)}
 }

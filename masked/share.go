@@ -7,7 +7,7 @@ import (
 	"math/big"
 
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 // shareBytes is the size of a share and of what it is a share of.
@@ -35,7 +35,7 @@ func draw(t int) ([]*big.Int, error) {
 
 // split shares the key among n: share x, for x = 1 to n, is f(x) for the polynomial f with
 // those coefficients, modulo 2²⁵⁶ − 189. Any t shares give the key f(0), fewer say nothing
-// of it (Shamir 1979, How to share a secret, CACM 22(11), doi:10.1145/359168.359176).
+// of it [shamir1979].
 //
 // Cost: O(n t) multiplications.
 func split(coefficients []*big.Int, n int) (key secret.Bytes, shares []secret.Bytes) {
@@ -78,6 +78,6 @@ func join(w []*big.Int, shares [][]byte) secret.Bytes {
 
 // commit is the SHA-256 by which a share or a key is known before it is opened. Both are
 // drawn from 2²⁵⁶ values, so it says nothing of them.
-func commit(label string, of []byte) study.Hash {
+func commit(label string, of []byte) wire.Hash {
 	return sha256.Sum256(append(append([]byte(label), 0), of...))
 }

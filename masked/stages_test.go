@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // TestLeftBefore holds that a round begins with those whose figures an earlier stage has
@@ -14,7 +14,7 @@ func TestLeftBefore(t *testing.T) {
 	ids := people(5)
 	c := config(ids, 1, numbered(3, 100))
 	full := sitesOf(t, ids, c)
-	c.Without = []study.Hash{ids[4].Statement.Fingerprint()}
+	c.Without = []wire.Hash{ids[4].Statement.Fingerprint()}
 	sites := sitesOf(t, ids, c)
 	for i, s := range sites {
 		if step := s.Next(); step.Attempt != 1 || len(step.Set) != 4 || (step.Due == DueReady) != (i < 4) || i == 4 && step.Due != DueLeft {

@@ -3,8 +3,9 @@ package masked
 import (
 	"fmt"
 
+	"concord/identity"
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 // MaxStateBytes bounds an encoded state.
@@ -24,7 +25,7 @@ func (r *Round) State() secret.Bytes {
 	for i, m := range r.messages {
 		s.Messages[i] = m.raw
 	}
-	b, err := study.Canonical(s)
+	b, err := wire.Canonical(s)
 	if err != nil { // bytes always encode
 		panic("masked: " + err.Error())
 	}
@@ -33,7 +34,7 @@ func (r *Round) State() secret.Bytes {
 
 // Resume is New with a state. It checks every signature in it: whoever edits the file can
 // at most take messages away.
-func Resume(c Config, id *study.Identity, kept secret.Bytes) (*Round, error) {
+func Resume(c Config, id *identity.Identity, kept secret.Bytes) (*Round, error) {
 	r, err := New(c, id)
 	if err != nil {
 		return nil, err
@@ -55,26 +56,26 @@ func decodeState(kept secret.Bytes) (state, error) {
 	if kept.Len() > MaxStateBytes {
 		return s, fmt.Errorf("masked: the state of a round has %d bytes, at most %d are read", kept.Len(), MaxStateBytes)
 	}
-	if err := study.CheckFormat(kept.Reveal(), "masked: the state of a round", 1); err != nil {
+	if err := wire.CheckFormat(kept.Reveal(), "masked: the state of a round", 1); err != nil {
 		return s, err
 	}
-	if err := study.DecodeCanonical(kept.Reveal(), &s); err != nil {
+	if err := wire.DecodeCanonical(kept.Reveal(), &s); err != nil {
 		return s, fmt.Errorf("masked: the state of a round: %w", err)
 	}
 	if s.Format != 1 {
-		return s, &study.FormatError{What: "masked: the state of a round", Theirs: s.Format, Newest: 1}
+		return s, &wire.FormatError{What: "masked: the state of a round", Theirs: s.Format, Newest: 1}
 	}
 	return s, nil
 }
 
 // Bodies names the masked words of all ready messages in a state, which nobody needs once the
 // sums are known.
-func Bodies(kept secret.Bytes) ([]study.Hash, error) {
+func Bodies(kept secret.Bytes) ([]wire.Hash, error) {
 	s, err := decodeState(kept)
 	if err != nil {
 		return nil, err
 	}
-	var bodies []study.Hash
+	var bodies []wire.Hash
 	for i, raw := range s.Messages {
 		h, err := DecodeHead(raw)
 		if err != nil {

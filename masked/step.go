@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 // Due is what a round waits for.
@@ -38,18 +38,18 @@ type Step struct {
 	Due Due
 	// Set are the members of the present set, sorted; Attempt counts from 1 and one more
 	// for each party that was left out.
-	Set     []study.Hash
+	Set     []wire.Hash
 	Attempt int
 	// Kind is that of the awaited messages, and Awaited whose they are. For reveal any
 	// Missing of Awaited are enough.
 	Kind    string
-	Awaited []study.Hash
+	Awaited []wire.Hash
 	Missing int
 	// Without are the parties that this one has signed to go on without, while others have
 	// not; Proposed those that others have signed to go on without and this one has not. While
 	// somebody proposes and nobody has revealed, a person decides: [Round.Without] those, or
 	// [Round.Reveal].
-	Without, Proposed []study.Hash
+	Without, Proposed []wire.Hash
 	// Unopened says that enough have revealed and a key does not open with their shares: it
 	// names the party that shared it wrongly. The shares of Awaited may still open it; when
 	// nobody is awaited the sum never opens here.
@@ -72,7 +72,7 @@ func (r *Round) Next() Step {
 		s.Proposed = r.proposed(g)
 	}
 	lack := r.lack(g.members, g.ready)
-	var good []study.Hash
+	var good []wire.Hash
 	can := member && len(lack) == 0
 	if len(lack) == 0 {
 		good, s.Problems = r.reveals(g)
@@ -113,8 +113,8 @@ func (r *Round) Next() Step {
 }
 
 // lack are the members that have sent none of some messages.
-func (r *Round) lack(members []study.Hash, sent map[study.Hash]*message) []study.Hash {
-	var list []study.Hash
+func (r *Round) lack(members []wire.Hash, sent map[wire.Hash]*message) []wire.Hash {
+	var list []wire.Hash
 	for _, m := range members {
 		if sent[m] == nil {
 			list = append(list, m)
@@ -127,7 +127,7 @@ func (r *Round) lack(members []study.Hash, sent map[study.Hash]*message) []study
 // open it and would keep this party in it: fewer than the threshold are left, or nobody
 // has revealed yet and people may still go on together.
 func (r *Round) doubtful(g *group) bool {
-	gone := make(map[study.Hash]bool)
+	gone := make(map[wire.Hash]bool)
 	for _, absent := range r.leavers(g) {
 		gone[absent.Sender] = true
 	}
@@ -135,8 +135,8 @@ func (r *Round) doubtful(g *group) bool {
 }
 
 // proposed are those without whom others go on from g.
-func (r *Round) proposed(g *group) []study.Hash {
-	seen := make(map[study.Hash]bool)
+func (r *Round) proposed(g *group) []wire.Hash {
+	seen := make(map[wire.Hash]bool)
 	mine := g.without
 	if p := r.pledged(r.me); p != nil && len(p.without) > len(mine) {
 		mine = p.without // its own word is not among the others'
@@ -146,7 +146,7 @@ func (r *Round) proposed(g *group) []study.Hash {
 			seen[m] = true
 		}
 	}
-	var list []study.Hash
+	var list []wire.Hash
 	for m := range seen {
 		list = append(list, m)
 	}
@@ -165,9 +165,9 @@ func (r *Round) head(g *group, kind string) *Head {
 
 // file signs a message of this party and takes it.
 func (r *Round) file(g *group, h *Head) error {
-	h.Signature = r.id.Sign(study.SignPool, h.signedPart())
+	h.Signature = r.id.Sign(wire.SignPool, h.signedPart())
 	raw := h.Encode()
-	m := &message{Head: h, raw: raw, hash: study.HashOf(raw)}
+	m := &message{Head: h, raw: raw, hash: wire.HashOf(raw)}
 	if err := r.fits(g, m); err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (r *Round) ready(g *group, v Vector, body io.Writer, coefficients []*big.In
 		return fmt.Errorf("masked: writing the masked message: %w", err)
 	}
 	h := r.head(g, KindReady)
-	words := study.Hash(sum.Sum(nil))
+	words := wire.Hash(sum.Sum(nil))
 	committed := commit(labelKey, key.Reveal())
 	h.Body, h.Key = &words, &committed
 	for i, m := range g.members {
@@ -251,7 +251,7 @@ func (r *Round) masks(g *group, own secret.Bytes) ([]stream, error) {
 }
 
 // pair is the secret that this party has in common with another, or with itself.
-func (r *Round) pair(other study.Hash) (secret.Bytes, error) {
+func (r *Round) pair(other wire.Hash) (secret.Bytes, error) {
 	if s, ok := r.pairs[other]; ok {
 		return s, nil
 	}
@@ -264,12 +264,12 @@ func (r *Round) pair(other study.Hash) (secret.Bytes, error) {
 }
 
 // ownKey is the key of the stream that a party adds by itself.
-func (r *Round) ownKey(g *group, party study.Hash, key secret.Bytes) secret.Bytes {
+func (r *Round) ownKey(g *group, party wire.Hash, key secret.Bytes) secret.Bytes {
 	return r.derive(key, r.context(labelOwn, g, party))
 }
 
 // pad encrypts the one share that a dealer made for a holder beside the words with that hash.
-func (r *Round) pad(g *group, words, dealer, holder study.Hash) (secret.Bytes, error) {
+func (r *Round) pad(g *group, words, dealer, holder wire.Hash) (secret.Bytes, error) {
 	other := dealer
 	if dealer == r.me {
 		other = holder
@@ -336,7 +336,7 @@ func (r *Round) Reveal() error {
 // already. Whoever has revealed signs only if so many others have left the present set that
 // it never opens: else the sums may be known to somebody, and what is missing are
 // messages that are a few bytes long.
-func (r *Round) Without(parties ...study.Hash) error {
+func (r *Round) Without(parties ...wire.Hash) error {
 	g := r.current()
 	if !contains(g.members, r.me) {
 		return ErrLeft
@@ -383,7 +383,7 @@ func (r *Round) Without(parties ...study.Hash) error {
 }
 
 // missing reports whether the message of any of some parties is missing or does not serve.
-func (r *Round) missing(g *group, parties []study.Hash) bool {
+func (r *Round) missing(g *group, parties []wire.Hash) bool {
 	for _, p := range parties {
 		if g.ready[p] == nil {
 			return true
@@ -398,7 +398,7 @@ func (r *Round) missing(g *group, parties []study.Hash) bool {
 // closed reports whether a set can never open: of those that left it without having
 // revealed as many may lie as collude, and everybody else may reveal.
 func (r *Round) closed(g *group) bool {
-	left := make(map[study.Hash]bool)
+	left := make(map[wire.Hash]bool)
 	for _, absent := range r.leavers(g) {
 		if m := absent.Sender; !absent.Revealed && g.reveal[m] == nil && m != r.me {
 			left[m] = true
@@ -412,11 +412,11 @@ type Message struct {
 	Head []byte
 	Kind string
 	// Sender is this party, or whoever signed the message that is forwarded.
-	Sender study.Hash
+	Sender wire.Hash
 	// Body names the words of a ready message.
-	Body *study.Hash
+	Body *wire.Hash
 	// Set are the members of the message's set, sorted.
-	Set []study.Hash
+	Set []wire.Hash
 }
 
 // Outbox are this party's messages that the others may still need, in the order in which

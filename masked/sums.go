@@ -8,11 +8,11 @@ import (
 	"io"
 	"slices"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // openShare decrypts this party's share of a member's key.
-func (r *Round) openShare(g *group, dealer study.Hash) ([]byte, error) {
+func (r *Round) openShare(g *group, dealer wire.Hash) ([]byte, error) {
 	ready := g.ready[dealer]
 	at, _ := slices.BinarySearchFunc(g.members, r.me, compare)
 	pad, err := r.pad(g, *ready.Body, dealer, r.me)
@@ -30,13 +30,13 @@ func (r *Round) openShare(g *group, dealer study.Hash) ([]byte, error) {
 // share is the encrypted share of member at, promise the commitment to it.
 func (m *message) share(at int) []byte { return m.Shares[2*shareBytes*at:][:shareBytes] }
 
-func (m *message) promise(at int) study.Hash {
-	return study.Hash(m.Shares[2*shareBytes*at+shareBytes:][:shareBytes])
+func (m *message) promise(at int) wire.Hash {
+	return wire.Hash(m.Shares[2*shareBytes*at+shareBytes:][:shareBytes])
 }
 
 // reveals are the members whose reveal messages serve: they have seen the same ready
 // messages as this party, and their shares are those that were promised.
-func (r *Round) reveals(g *group) (good []study.Hash, problems []error) {
+func (r *Round) reveals(g *group) (good []wire.Hash, problems []error) {
 	for at, m := range g.members {
 		reveal := g.reveal[m]
 		if reveal == nil {
@@ -71,7 +71,7 @@ func (r *Round) checkReveal(g *group, reveal *message, at int) error {
 //
 // Cost: one pass of AES and one addition for each member over 16 bytes an entry; memory
 // 16 bytes an entry.
-func (r *Round) Sums(open func(words study.Hash) (io.ReadCloser, error)) (Sums, error) {
+func (r *Round) Sums(open func(words wire.Hash) (io.ReadCloser, error)) (Sums, error) {
 	g := r.current()
 	switch step := r.Next(); {
 	case step.Due == DueNothing:
@@ -101,7 +101,7 @@ func (r *Round) Sums(open func(words study.Hash) (io.ReadCloser, error)) (Sums, 
 }
 
 // addBody adds a member's words.
-func (r *Round) addBody(words []Word, member, body study.Hash, open func(study.Hash) (io.ReadCloser, error)) error {
+func (r *Round) addBody(words []Word, member, body wire.Hash, open func(wire.Hash) (io.ReadCloser, error)) error {
 	f, err := open(body)
 	if err != nil {
 		return fmt.Errorf("masked: the words of %q: %w", r.name(member), err)
@@ -120,7 +120,7 @@ func (r *Round) addBody(words []Word, member, body study.Hash, open func(study.H
 			some[i] = some[i].Add(getWord(piece[i*wordBytes:]))
 		}
 	}
-	if study.Hash(h.Sum(nil)) != body {
+	if wire.Hash(h.Sum(nil)) != body {
 		return fmt.Errorf("masked: the kept words of %q have changed: fetch its message again", r.name(member))
 	}
 	return nil

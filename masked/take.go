@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // Take takes a message of another party, or of this one (a state). Order and duplicates do not
@@ -20,11 +20,11 @@ import (
 func (r *Round) Take(raw []byte, body io.Reader) error { return r.take(raw, body, false) }
 
 // Taken reports whether a message was taken before: its words are kept, and not read again.
-func (r *Round) Taken(raw []byte) bool { return r.taken[study.HashOf(raw)] }
+func (r *Round) Taken(raw []byte) bool { return r.taken[wire.HashOf(raw)] }
 
 // take is Take; the bodies of kept messages were seen before.
 func (r *Round) take(raw []byte, body io.Reader, kept bool) error {
-	if r.taken[study.HashOf(raw)] {
+	if r.taken[wire.HashOf(raw)] {
 		return nil
 	}
 	h, err := DecodeHead(raw)
@@ -34,10 +34,10 @@ func (r *Round) take(raw []byte, body io.Reader, kept bool) error {
 	if err := r.belongs(h); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnfit, err)
 	}
-	if err := study.Verify(r.statements[h.Sender].SigningKey, study.SignPool, h.signedPart(), h.Signature); err != nil {
+	if err := wire.Verify(r.statements[h.Sender].SigningKey, wire.SignPool, h.signedPart(), h.Signature); err != nil {
 		return fmt.Errorf("%w: of %q: %w", ErrUnfit, r.name(h.Sender), err)
 	}
-	m := &message{Head: h, raw: bytes.Clone(raw), hash: study.HashOf(raw)}
+	m := &message{Head: h, raw: bytes.Clone(raw), hash: wire.HashOf(raw)}
 	g, err := r.place(m)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (r *Round) place(m *message) (*group, error) {
 		return nil, r.wrong(m.Sender, "sums %d statistics (%s), here they are %d (%s): the programs or the agreed figures differ",
 			m.Words, m.Statistics.Short(), r.Config.Statistics.N, r.statistics.Short())
 	}
-	for _, without := range [][]study.Hash{m.Without, m.Next} {
+	for _, without := range [][]wire.Hash{m.Without, m.Next} {
 		if !within(without, r.all) {
 			return nil, r.wrong(m.Sender, "leaves out a party that is not in the round")
 		}
@@ -107,7 +107,7 @@ func (r *Round) place(m *message) (*group, error) {
 		}
 	}
 	// What this sender says is about ever smaller sets, and not about too many of them.
-	sets := map[study.Hash]bool{r.setWithout(m.Without): true, r.setWithout(m.Next): true}
+	sets := map[wire.Hash]bool{r.setWithout(m.Without): true, r.setWithout(m.Next): true}
 	for _, old := range r.messages {
 		if old.Sender != m.Sender {
 			continue
@@ -203,7 +203,7 @@ func (r *Round) checkBody(h *Head, body io.Reader) error {
 	if n != want {
 		return fmt.Errorf("%w: the words of %q have another length than %d bytes: fetch the message again", ErrUnfit, r.name(h.Sender), want)
 	}
-	if study.Hash(sum.Sum(nil)) != *h.Body {
+	if wire.Hash(sum.Sum(nil)) != *h.Body {
 		return fmt.Errorf("%w: the words of %q are not those that it signed: fetch the message again", ErrUnfit, r.name(h.Sender))
 	}
 	return nil
@@ -219,7 +219,7 @@ func (r *Round) add(g *group, m *message) {
 	case KindAbsent:
 		to := r.setWithout(m.Next)
 		if g.toward[to] == nil {
-			g.toward[to] = make(map[study.Hash]*message)
+			g.toward[to] = make(map[wire.Hash]*message)
 		}
 		g.toward[to][m.Sender] = m
 	}

@@ -9,7 +9,7 @@ import (
 	"math"
 
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 // MaxWords bounds the entries of a vector: 2²⁶, 1 GiB of words.
@@ -26,7 +26,7 @@ type Statistics struct {
 	Name func(i int) string
 	// Digest, if set, stands for the names in the hash: whoever sets it says what the entries
 	// are by it.
-	Digest study.Hash
+	Digest wire.Hash
 	// Bound is the largest absolute value of one party's entry. Entries that are sums
 	// over rows of values in [-1, 1] have the contract's max_rows.
 	Bound float64
@@ -56,7 +56,7 @@ func (s Statistics) Check(parties int) error {
 //	SHA-256("concord/masked/statistics/v1" ‖ 0 ‖ u64 n ‖ float64 bound ‖ u32 length ‖ name ‖ ...)
 //
 // in big endian; with a Digest the label ends in /digest, and the digest follows the bound.
-func (s Statistics) Hash() study.Hash {
+func (s Statistics) Hash() wire.Hash {
 	h := sha256.New()
 	label := labelStatistics
 	if !s.Digest.IsZero() {
@@ -66,7 +66,7 @@ func (s Statistics) Hash() study.Hash {
 	b = binary.BigEndian.AppendUint64(b, uint64(s.N))
 	b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.Bound))
 	if !s.Digest.IsZero() {
-		return study.HashOf(append(b, s.Digest[:]...))
+		return wire.HashOf(append(b, s.Digest[:]...))
 	}
 	for i := range s.N {
 		name := s.Name(i)
@@ -78,7 +78,7 @@ func (s Statistics) Hash() study.Hash {
 		}
 	}
 	h.Write(b)
-	return study.Hash(h.Sum(nil))
+	return wire.Hash(h.Sum(nil))
 }
 
 // Vector is a party's own figures as words. It prints only its size.
@@ -141,7 +141,7 @@ func (v Vector) reveal() []Word {
 
 // Hash is the SHA-256 of the words as they stand in a message. It is as secret as the
 // vector where that can be guessed.
-func (v Vector) Hash() study.Hash {
+func (v Vector) Hash() wire.Hash {
 	h := sha256.New()
 	buf := make([]byte, 0, chunkBytes)
 	for _, w := range v.reveal() {
@@ -153,7 +153,7 @@ func (v Vector) Hash() study.Hash {
 		}
 	}
 	h.Write(buf)
-	return study.Hash(h.Sum(nil))
+	return wire.Hash(h.Sum(nil))
 }
 
 // Erase overwrites the words with zeros.
@@ -179,7 +179,7 @@ func (v Vector) MarshalBinary() ([]byte, error) { return nil, secret.ErrEncode }
 type Sums struct {
 	Vector
 	// Set are the parties that were summed, sorted.
-	Set []study.Hash
+	Set []wire.Hash
 }
 
 // At is the sum of entry i, exact.

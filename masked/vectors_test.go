@@ -10,14 +10,15 @@ import (
 	"path/filepath"
 	"testing"
 
+	"concord/identity"
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 // vectors are what testdata/vectors.py computes from docs/formats.md. They are frozen: a
 // program that gives others does not sum with one that gives these.
 type vectors struct {
-	Study, Epoch study.Hash
+	Study, Epoch wire.Hash
 	Stage        int
 	Colluders    int
 	Names        []string
@@ -36,21 +37,21 @@ type vectors struct {
 	}
 }
 
-func frozenIdentity(t testing.TB, name string) *study.Identity {
+func frozenIdentity(t testing.TB, name string) *identity.Identity {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := study.DecodeIdentity(secret.NewBytes(b))
+	id, err := identity.Decode(secret.NewBytes(b))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return id
 }
 
-func frozenIdentities(t testing.TB) map[string]*study.Identity {
-	ids := make(map[string]*study.Identity)
+func frozenIdentities(t testing.TB) map[string]*identity.Identity {
+	ids := make(map[string]*identity.Identity)
 	for i := 1; i <= 5; i++ {
 		name := fmt.Sprintf("identity%d.json", i)
 		ids[name] = frozenIdentity(t, name)
@@ -79,7 +80,7 @@ func TestVectors(t *testing.T) {
 		t.Fatalf("%d sets", len(v.Sets))
 	}
 	for _, set := range v.Sets {
-		var without []study.Hash
+		var without []wire.Hash
 		for _, name := range set.Without {
 			without = append(without, ids[name].Statement.Fingerprint())
 		}
@@ -101,7 +102,7 @@ func TestVectors(t *testing.T) {
 				first := r.groups[setHash(r.Epoch, r.all)]
 				if len(without) > 0 {
 					if first.toward[g.hash] == nil {
-						first.toward[g.hash] = make(map[study.Hash]*message)
+						first.toward[g.hash] = make(map[wire.Hash]*message)
 					}
 					first.toward[g.hash][m] = &message{Head: &Head{}}
 				}
@@ -125,7 +126,7 @@ func TestVectors(t *testing.T) {
 			if got := string(r.messages[0].signedPart()); got != p.Head {
 				t.Fatalf("%s: the message is another:\n%s\n%s", p.Identity, got, p.Head)
 			}
-			sites = append(sites, &site{r, p.Values, map[study.Hash][]byte{study.HashOf(body.Bytes()): body.Bytes()}})
+			sites = append(sites, &site{r, p.Values, map[wire.Hash][]byte{wire.HashOf(body.Bytes()): body.Bytes()}})
 		}
 		exchange(t, sites, sites, KindReady)
 		for i, s := range sites {

@@ -10,19 +10,20 @@ import (
 	"sync"
 	"testing"
 
+	"concord/identity"
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 // people are identities that tests share: keys take time to make.
-var people = func() func(n int) []*study.Identity {
+var people = func() func(n int) []*identity.Identity {
 	var lock sync.Mutex
-	var made []*study.Identity
-	return func(n int) []*study.Identity {
+	var made []*identity.Identity
+	return func(n int) []*identity.Identity {
 		lock.Lock()
 		defer lock.Unlock()
 		for len(made) < n {
-			id, err := study.NewIdentity(study.RoleParty, fmt.Sprintf("Hospital %d", len(made)+1), nil)
+			id, err := identity.New(identity.RoleParty, fmt.Sprintf("Hospital %d", len(made)+1), nil)
 			if err != nil {
 				panic(err)
 			}
@@ -37,8 +38,8 @@ func numbered(n int, bound float64) Statistics {
 	return Statistics{N: n, Name: func(i int) string { return fmt.Sprintf("sum %d", i+1) }, Bound: bound}
 }
 
-func config(ids []*study.Identity, colluders int, s Statistics) Config {
-	c := Config{Study: study.HashOf([]byte("study")), Epoch: study.HashOf([]byte("epoch")), Stage: 1, Colluders: colluders, Statistics: s}
+func config(ids []*identity.Identity, colluders int, s Statistics) Config {
+	c := Config{Study: wire.HashOf([]byte("study")), Epoch: wire.HashOf([]byte("epoch")), Stage: 1, Colluders: colluders, Statistics: s}
 	for _, id := range ids {
 		c.Parties = append(c.Parties, id.Statement)
 	}
@@ -49,16 +50,16 @@ func config(ids []*study.Identity, colluders int, s Statistics) Config {
 type site struct {
 	*Round
 	values []float64
-	words  map[study.Hash][]byte
+	words  map[wire.Hash][]byte
 }
 
-func newSite(t fataler, c Config, id *study.Identity, values []float64) *site {
+func newSite(t fataler, c Config, id *identity.Identity, values []float64) *site {
 	t.Helper()
 	r, err := New(c, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &site{r, values, map[study.Hash][]byte{}}
+	return &site{r, values, map[wire.Hash][]byte{}}
 }
 
 // fataler is what testing.T and rapid.T have in common.
@@ -68,7 +69,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-func (s *site) open(h study.Hash) (io.ReadCloser, error) {
+func (s *site) open(h wire.Hash) (io.ReadCloser, error) {
 	b, ok := s.words[h]
 	if !ok {
 		return nil, errors.New("no such words")
@@ -89,7 +90,7 @@ func (s *site) step(t fataler) bool {
 		if err := s.Ready(v, &body); err != nil {
 			t.Fatal(err)
 		}
-		s.words[study.HashOf(body.Bytes())] = body.Bytes()
+		s.words[wire.HashOf(body.Bytes())] = body.Bytes()
 		return true
 	case DueReveal:
 		if err := s.Reveal(); err != nil {
@@ -160,7 +161,7 @@ func someValues(party, n int, bound float64) []float64 {
 	return v
 }
 
-func sitesOf(t fataler, ids []*study.Identity, c Config) []*site {
+func sitesOf(t fataler, ids []*identity.Identity, c Config) []*site {
 	t.Helper()
 	var sites []*site
 	for i, id := range ids {
@@ -226,7 +227,7 @@ func TestRestart(t *testing.T) {
 	run(t, here)
 	for _, s := range here {
 		step := s.Next()
-		if step.Due != DueOthers || step.Kind != KindReady || !slices.Equal(step.Awaited, []study.Hash{gone.me}) {
+		if step.Due != DueOthers || step.Kind != KindReady || !slices.Equal(step.Awaited, []wire.Hash{gone.me}) {
 			t.Fatalf("%+v", step)
 		}
 	}
@@ -242,7 +243,7 @@ func TestRestart(t *testing.T) {
 			if step := s.Next(); step.Due != DueOthers || step.Kind != KindAbsent || len(step.Awaited) != 4-i || step.Attempt != 1 {
 				t.Fatalf("%+v", step)
 			}
-			if step := here[4].Next(); !slices.Equal(step.Proposed, []study.Hash{gone.me}) {
+			if step := here[4].Next(); !slices.Equal(step.Proposed, []wire.Hash{gone.me}) {
 				t.Fatalf("%+v", step)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 //
 //	a = (1/6) Σ_strata ΣUᵢ³/n³ / (Σ_strata ΣUᵢ²/n²)^(3/2)
 //
-// (Efron and Tibshirani 1993, equations 14.15 and 15.36). rest has room for all
+// ([efron1993], eq. (14.15) and (15.36)). rest has room for all
 // rows and is overwritten.
 func acceleration(strata [][]int, rest []int, figure func(rows []int) (float64, error)) (float64, error) {
 	rows := len(rest)
@@ -63,7 +63,7 @@ func acceleration(strata [][]int, rest []int, figure func(rows []int) (float64, 
 //
 //	low = Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z))),   high likewise with −z
 //
-// (Efron and Tibshirani 1993, equation 14.10).
+// ([efron1993], eq. (14.10)).
 func corrected(figures []float64, estimate, a, tail float64) (low, high float64, err error) {
 	var below float64
 	for _, v := range figures {

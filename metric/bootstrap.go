@@ -16,7 +16,7 @@ const (
 	// Percentile takes the quantiles of the resamples' figures.
 	Percentile BootstrapMethod = iota
 	// BCa corrects these quantiles for bias and for a spread that changes with
-	// the figure (Efron 1987, doi:10.1080/01621459.1987.10478410). It computes the
+	// the figure [efron1987]. It computes the
 	// figure once more for every row, leaving that one out.
 	BCa
 )
@@ -51,7 +51,7 @@ const maxResamples = 1_000_000
 
 // Bootstrap is an interval of a figure over rows: its distribution when as many
 // rows are drawn with replacement from the given ones stands for that over new
-// rows (Efron 1979; Efron and Tibshirani 1993, chapters 13 and 14; the methods
+// rows ([efron1979]; [efron1993], chapters 13 and 14; the methods
 // are those of scipy.stats.bootstrap).
 //
 // of computes the figure from row indices below rows, at least two; it may keep

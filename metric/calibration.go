@@ -33,7 +33,7 @@ const maxBins = 10_000
 
 // CalibrationCurve puts the rows in bins by the probability of the positive
 // class and compares it with the share of positives (reliability diagram,
-// Murphy and Winkler 1977; scikit-learn's calibration_curve). Bins without rows
+// [murphy1977]; scikit-learn's calibration_curve). Bins without rows
 // are left out. positive and probability have one entry a row; bins is 1 to
 // 10,000, scikit-learn takes 5 by default. Edges of quantile bins are
 // interpolated linearly between rows. Cost O(n log bins), with quantiles
@@ -89,7 +89,7 @@ func CalibrationCurve(positive []bool, probability []float64, bins int, by Binni
 
 // CalibrationError is the expected calibration error of a curve, the mean over
 // all rows of the distance between predicted and observed in their bin
-// (Naeini, Cooper and Hauskrecht 2015):
+// [naeini2015]:
 //
 //	Σ_b (rows_b / n) |predicted_b − observed_b|
 //
@@ -108,8 +108,8 @@ func CalibrationError(curve []CalibrationBin) (float64, error) {
 }
 
 // quantile is the value below which the share q of the ascending values lies,
-// interpolated linearly between neighbours (type 7 of Hyndman and Fan 1996,
-// doi:10.2307/2684934; numpy's default, rounded as there).
+// interpolated linearly between neighbours (type 7 of [hyndman1996];
+// numpy's default, rounded as there).
 func quantile(sorted []float64, q float64) float64 {
 	last := len(sorted) - 1
 	at := float64(last) * q

@@ -19,7 +19,7 @@ func Accuracy(truth, predicted []int) (float64, error) {
 
 // BalancedAccuracy is the mean of the classes' recalls, each the share of a
 // class's rows that are predicted as it, so that a rare class counts as much as
-// a frequent one (Brodersen et al. 2010, doi:10.1109/ICPR.2010.764):
+// a frequent one [brodersen2010]:
 //
 //	Σ_c ( #{i : yᵢ = c, ŷᵢ = c} / #{i : yᵢ = c} ) / #classes
 //

@@ -97,7 +97,7 @@ func (m *ConfusionMatrix) Macro() (precision, recall, f1 float64) {
 }
 
 // Kappa is Cohen's: the agreement beyond what the class shares alone give
-// (Cohen 1960, doi:10.1177/001316446002000104). With pₒ the share of rows on
+// [cohen1960]. With pₒ the share of rows on
 // the diagonal and pₑ = Σ_c (true share of c)(predicted share of c),
 //
 //	κ = (pₒ − pₑ) / (1 − pₑ)
@@ -112,9 +112,8 @@ func (m *ConfusionMatrix) Kappa() (float64, error) {
 	return float64(a.hits*a.rows-a.chance) / float64(a.rows*a.rows-a.chance), nil
 }
 
-// Matthews is Matthews' correlation of truth and prediction (Matthews 1975;
-// for more than two classes Gorodkin 2004,
-// doi:10.1016/j.compbiolchem.2004.09.006). With n rows of which s on the
+// Matthews is Matthews' correlation of truth and prediction ([matthews1975];
+// for more than two classes [gorodkin2004]). With n rows of which s on the
 // diagonal, t_c true and p_c predicted rows of class c,
 //
 //	(s n − Σ t_c p_c) / √( (n² − Σ p_c²)(n² − Σ t_c²) )

@@ -7,7 +7,7 @@ import (
 
 // Holm adjusts the p-values of m tests so that rejecting those at most α makes
 // even one false rejection with probability at most α, whatever the dependence
-// between the tests (Holm 1979, Scandinavian Journal of Statistics 6:65). With
+// between the tests [holm1979]. With
 // p₍₁₎ ≤ … ≤ p₍ₘ₎,
 //
 //	p̃₍ᵢ₎ = min(1, max_{j ≤ i} (m − j + 1) p₍ⱼ₎)

@@ -4,7 +4,7 @@ import "slices"
 
 // PRAUC is the area under the curve of precision over recall as average
 // precision: a sum of steps, which does not interpolate between points and so
-// is not optimistic (Davis and Goadrich 2006, doi:10.1145/1143844.1143874).
+// is not optimistic [davis2006].
 // With precision P and recall R at the i-th highest distinct score,
 //
 //	AP = Σᵢ (Rᵢ − Rᵢ₋₁) Pᵢ,   R₀ = 0

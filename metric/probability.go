@@ -40,7 +40,7 @@ func LogLoss(truth []int, probability *mat.Dense) (float64, error) {
 //
 //	Σ (pᵢ − yᵢ)² / n,   yᵢ = 1 for a positive row and 0 for another
 //
-// from 0 to 1, smaller is better (Brier 1950). Both slices have one entry a row.
+// from 0 to 1, smaller is better [brier1950]. Both slices have one entry a row.
 func Brier(positive []bool, probability []float64) (float64, error) {
 	if err := checkLengths("brier score", len(positive), len(probability)); err != nil {
 		return 0, err

@@ -14,7 +14,7 @@ import (
 //
 //	AUC = ( #{(i, j) : sᵢ > sⱼ} + ½ #{(i, j) : sᵢ = sⱼ} ) / (p q),   i positive, j negative
 //
-// (Mann and Whitney 1947; Hanley and McNeil 1982, doi:10.1148/radiology.143.1.7063747).
+// ([mann1947]; [hanley1982]).
 // Constant scores give ½. Rows of one class only leave it undefined
 // ([ErrUndefined]). Cost O(n log n).
 func ROCAUC(positive []bool, score []float64) (float64, error) {

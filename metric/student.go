@@ -11,7 +11,7 @@ import "math"
 // The integrand is positive and smooth, so that the sum below loses nothing by
 // cancellation; the continued fraction of the incomplete beta function, the usual
 // way, loses six digits at ν = 10⁷. The integral is a trapezoidal sum after
-// u = c exp(π/2 sinh s) (Takahasi and Mori 1974, doi:10.2977/prims/1195192451).
+// u = c exp(π/2 sinh s) [takahasi1974].
 func studentTail(freedom, t float64) float64 {
 	if t < 0 {
 		upper, _ := studentUpper(freedom, -t)
@@ -57,7 +57,7 @@ func studentUpper(freedom, t float64) (tail, density float64) {
 //
 //	√z (1 − 1/8z + 1/128z² + 5/1024z³ − 21/32768z⁴ − 399/262144z⁵ + 869/4194304z⁶ + 39325/33554432z⁷ + …)
 //
-// (Tricomi and Erdélyi 1951, doi:10.2140/pjm.1951.1.133), and below z = 32,
+// [tricomi1951], and below z = 32,
 // from where the terms left out are less than 10⁻¹⁵, by Γ(z+1) = z Γ(z).
 func gammaRatio(z float64) float64 {
 	lift := 1.0

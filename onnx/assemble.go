@@ -38,7 +38,7 @@ type Front struct {
 	G *mat.Dense
 }
 
-// Lift is z(y) = scale · cos(y W + b) (Rahimi, Recht 2007).
+// Lift is z(y) = scale · cos(y W + b) [rahimi2007].
 type Lift struct {
 	W, B  secret.Matrix // w × D and 1 × D
 	Scale float64

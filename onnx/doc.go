@@ -58,6 +58,6 @@
 // rows. It does not know the names of levels: what reads the data turns them into
 // indices, which [Meta] explains.
 //
-// The format is that of onnx.ai, docs/IR.md, docs/Operators.md and
-// docs/Operators-ml.md: IR version 8, operator set 13, and with trees ai.onnx.ml 3.
+// The format is that of onnx.ai, IR.md, Operators.md and
+// Operators-ml.md: IR version 8, operator set 13, and with trees ai.onnx.ml 3.
 package onnx

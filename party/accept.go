@@ -8,9 +8,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
+	"concord/contract"
 	"concord/linalg"
 	"concord/onnx"
-	"concord/study"
+	"concord/wire"
 )
 
 // rowOperators are those that only graphs of models with training rows have.
@@ -33,7 +34,7 @@ var rowOperators = []string{"Exp", "TopK", "Gather"}
 // who hides rows in weights.
 //
 // The errors say which shape of what came back does not fit.
-func Accept(c *study.Contract, hash study.Hash, agreed Agreed, f *basis.Basis, g *mat.Dense, h *onnx.Graph) (*onnx.Graph, error) {
+func Accept(c *contract.Contract, hash wire.Hash, agreed Agreed, f *basis.Basis, g *mat.Dense, h *onnx.Graph) (*onnx.Graph, error) {
 	_, l := f.Dims()
 	gr, d := g.Dims()
 	if gr != l {
@@ -75,7 +76,7 @@ func Accept(c *study.Contract, hash study.Hash, agreed Agreed, f *basis.Basis, g
 }
 
 // front is a preparation in front of a model.
-func front(p *study.Preparation) onnx.Front {
+func front(p *contract.Preparation) onnx.Front {
 	f := onnx.Front{Centre: p.Centre, Scale: p.Scale}
 	if slices.ContainsFunc(p.Fill, func(v float64) bool { return !math.IsNaN(v) }) {
 		f.Fill = p.Fill

@@ -2,14 +2,15 @@ package party
 
 import (
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
-	"concord/lift"
+	anchorspec "concord/anchor/spec"
+	"concord/basis"
+	"concord/contract"
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 // Agreed is what the parties have in common and the analyst has not: all that the
@@ -24,7 +25,7 @@ type Agreed struct {
 	// included, for the kinds low-rank and smote.
 	Pieces []secret.Matrix
 	// Figures are the pooled ones by which rows are prepared; nil where none are.
-	Figures *study.Figures
+	Figures *contract.Figures
 	// Directions are V (m × l) of a basis of kind common; empty for the others.
 	Directions secret.Matrix
 	// Moments are the pooled second moments of prepared columns over the pooled rows
@@ -34,7 +35,7 @@ type Agreed struct {
 }
 
 // preparation is what becomes of this party's rows.
-func (g Agreed) preparation(c *study.Contract) (*study.Preparation, error) {
+func (g Agreed) preparation(c *contract.Contract) (*contract.Preparation, error) {
 	p, err := c.Preparation(g.Figures)
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
@@ -44,7 +45,7 @@ func (g Agreed) preparation(c *study.Contract) (*study.Preparation, error) {
 
 // mapping is what becomes of this party's rows before its basis: their preparation, and the
 // lift, nil for none.
-func (g Agreed) mapping(c *study.Contract) (*study.Preparation, *lift.Map, error) {
+func (g Agreed) mapping(c *contract.Contract) (*contract.Preparation, *basis.Lift, error) {
 	p, err := g.preparation(c)
 	if err != nil {
 		return nil, nil, err
@@ -59,10 +60,10 @@ func (g Agreed) mapping(c *study.Contract) (*study.Preparation, *lift.Map, error
 // Under a lift it has the lifted columns (a × D): an anchor that follows from the seed alone
 // is made there, so that an orthonormal one is; one that has to lie where rows lie, which is
 // any under nri and any made of rows, is made of the columns before, and lifted as they are.
-func (g Agreed) anchor(c *study.Contract) (secret.Matrix, error) {
+func (g Agreed) anchor(c *contract.Contract) (secret.Matrix, error) {
 	if c.Lift != nil {
-		if c.Protocol != "nri" && slices.Contains(anchor.Kinds(), c.Anchor.Kind) {
-			return anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, g.Seed, c.Lift.Dim)
+		if c.Protocol != "nri" && c.Anchor.Seeded() {
+			return anchor.Generate(c.Anchor, g.Seed, c.Lift.Dim)
 		}
 		up, err := g.lift(c)
 		if err != nil {
@@ -93,44 +94,21 @@ func (g Agreed) anchor(c *study.Contract) (secret.Matrix, error) {
 }
 
 // wholeAnchor generates A over all columns, the same at every party.
-func (g Agreed) wholeAnchor(c *study.Contract) (secret.Matrix, error) {
-	switch {
-	case c.Anchor.Kind == "public":
-		if g.Public == nil {
-			return secret.Matrix{}, fmt.Errorf("party: the contract's anchor is made of a public file, and there are no rows of it")
+func (g Agreed) wholeAnchor(c *contract.Contract) (secret.Matrix, error) {
+	shared := anchor.Shared{Seed: g.Seed, Public: g.Public, Pieces: g.Pieces}
+	if c.Anchor.Kind == anchorspec.Gaussian {
+		var err error
+		if shared.Pairs, err = g.pairs(c); err != nil {
+			return secret.Matrix{}, err
 		}
-		return anchor.FromPublic(g.Seed, g.Public, c.Anchor.Rows)
-	case c.Anchor.Pieces():
-		if len(g.Pieces) < 2 {
-			return secret.Matrix{}, fmt.Errorf("party: %d pieces of the anchor; 2 parties at least give one", len(g.Pieces))
-		}
-		for i, p := range g.Pieces {
-			if _, m := p.Dims(); m != c.M() {
-				return secret.Matrix{}, fmt.Errorf("party: piece %d of the anchor has %d columns, must have %d", i+1, m, c.M())
-			}
-		}
-		return anchor.FromSeedAndPieces(g.Seed, g.Pieces, c.Anchor.Rows)
-	case c.Anchor.Kind == "gaussian":
-		return g.gaussian(c)
+		defer shared.Pairs.Sums.Zero()
 	}
-	return anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, g.Seed, c.M())
-}
-
-// gaussian draws rows of the normal law with the pooled means and covariance of prepared
-// columns.
-func (g Agreed) gaussian(c *study.Contract) (secret.Matrix, error) {
-	pairs, err := g.pairs(c)
-	if err != nil {
-		return secret.Matrix{}, err
-	}
-	defer pairs.Sums.Zero()
-	a, _, err := anchor.Gaussian(g.Seed, pairs, c.Anchor.Rows)
-	return a, err
+	return anchor.New(c.Anchor, shared, c.M())
 }
 
 // Completed says how the covariances of a gaussian anchor are completed where there are views
 // and no party has two columns together: for people, after the second moments are pooled.
-func (g Agreed) Completed(c *study.Contract) (anchor.Completed, error) {
+func (g Agreed) Completed(c *contract.Contract) (anchor.Completed, error) {
 	pairs, err := g.pairs(c.Whole())
 	if err != nil {
 		return anchor.Completed{}, err
@@ -145,7 +123,7 @@ func (g Agreed) Completed(c *study.Contract) (anchor.Completed, error) {
 
 // pairs are the pooled second moments of prepared columns, those with a count that a party
 // has together.
-func (g Agreed) pairs(c *study.Contract) (anchor.Pairs, error) {
+func (g Agreed) pairs(c *contract.Contract) (anchor.Pairs, error) {
 	m := c.M()
 	if rows, columns := g.Moments.Dims(); rows != m || columns != m {
 		return anchor.Pairs{}, fmt.Errorf("party: the contract's anchor is gaussian, and the pooled moments are %d × %d, not %d × %d", rows, columns, m, m)
@@ -178,8 +156,8 @@ func (g Agreed) pairs(c *study.Contract) (anchor.Pairs, error) {
 // directions too, for the analyst, and for members who admit another party, to compare:
 // parties that prepare rows in different ways, or have different V, are found before
 // anything is aligned. It is keyed with the seed, without which nobody can test a guess.
-func (g Agreed) ID(c *study.Contract) study.Hash {
-	id := study.Hash(g.Seed.ID()) // a public file is named by the contract
+func (g Agreed) ID(c *contract.Contract) wire.Hash {
+	id := wire.Hash(g.Seed.ID()) // a public file is named by the contract
 	if c.Anchor.Pieces() {
 		id = anchor.PiecesID(g.Seed, g.Pieces)
 	}
@@ -191,7 +169,7 @@ func (g Agreed) ID(c *study.Contract) study.Hash {
 		panic("party: " + err.Error()) // of numbers that Figures.Check has seen
 	}
 	id = anchor.PooledID(g.Seed, id, figures, g.Directions)
-	if c.Anchor.Kind == "gaussian" {
+	if c.Anchor.Kind == anchorspec.Gaussian {
 		id = anchor.PooledID(g.Seed, id, figures, g.Moments)
 	}
 	return id

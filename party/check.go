@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
@@ -27,7 +27,7 @@ func (e *FloorError) Hint() string {
 // Check compares a table with the floors: rows, people, rows of each class; and
 // no feature and no number label has one value only. All problems are reported
 // at once: a *FloorError, a *table.Errors, or both joined.
-func Check(c *study.Contract, t *table.Table, floors Floors) (Report, error) {
+func Check(c *contract.Contract, t *table.Table, floors Floors) (Report, error) {
 	r := Report{Rows: t.Rows(), People: t.People(), Features: len(c.Features), Dim: c.Basis.Dim, Classes: t.ClassCounts()}
 	problems := r.counts(c, floors)
 	var columns table.Errors
@@ -59,7 +59,7 @@ func Check(c *study.Contract, t *table.Table, floors Floors) (Report, error) {
 
 // CheckCounts compares a report's rows, people and classes with the floors: nil, or a
 // *FloorError with all that are not reached.
-func CheckCounts(c *study.Contract, r Report, floors Floors) error {
+func CheckCounts(c *contract.Contract, r Report, floors Floors) error {
 	if problems := r.counts(c, floors); problems != nil {
 		return &FloorError{problems}
 	}
@@ -67,7 +67,7 @@ func CheckCounts(c *study.Contract, r Report, floors Floors) error {
 }
 
 // Shares are the shares of variation of which people are told how many directions keep
-// less: what somebody needs who chooses a basis's dimension (GEP §5.3.2).
+// less: what somebody needs who chooses a basis's dimension ([kawakami2024], section 5.3.2).
 var Shares = []float64{0.60, 0.75, 0.90}
 
 // largest is the largest value that a standardised feature may have: sums of its
@@ -77,7 +77,7 @@ const largest = 1e60
 // outsized lists the features whose largest value is beyond what can be computed with.
 // Only numbers can be, and only where the contract has no range for them or does not use
 // it: pooled figures are of values within ranges.
-func outsized(c *study.Contract, t *table.Table) []int {
+func outsized(c *contract.Contract, t *table.Table) []int {
 	x := t.X().Reveal()
 	n, p := x.Dims()
 	most := make([]float64, p)

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	anchorspec "concord/anchor/spec"
+	basisspec "concord/basis/spec"
+	"concord/contract"
 	"concord/party"
-	"concord/study"
 )
 
 // TestDegenerateRows: the report of rows that hardly are a sample has figures that are
@@ -49,11 +51,11 @@ func TestDegenerateRows(t *testing.T) {
 				continue // which does not look at rows
 			}
 			t.Run(tc.name+"/"+kind, func(t *testing.T) {
-				c := &study.Contract{Protocol: "dc", Standardise: "none", Basis: study.Basis{Kind: kind, Dim: tc.l}, Anchor: study.Anchor{Kind: "uniform", Rows: 50}, MaxRows: 1000}
-				c.Label = study.Label{Name: "y", Type: "class", Levels: []string{"a", "b"}}
+				c := &contract.Contract{Protocol: "dc", Standardise: "none", Basis: basisspec.Spec{Kind: kind, Dim: tc.l}, Anchor: anchorspec.Spec{Kind: "uniform", Rows: 50}, MaxRows: 1000}
+				c.Label = contract.Label{Name: "y", Type: "class", Levels: []string{"a", "b"}}
 				var b strings.Builder
 				for j := range tc.m {
-					c.Features = append(c.Features, study.Feature{Name: fmt.Sprint("f", j), Type: "numeric"})
+					c.Features = append(c.Features, contract.Feature{Name: fmt.Sprint("f", j), Type: "numeric"})
 					fmt.Fprintf(&b, "f%d,", j)
 				}
 				b.WriteString("y\n")

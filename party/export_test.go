@@ -1,9 +1,9 @@
 package party
 
 import (
+	"concord/contract"
 	"concord/secret"
-	"concord/study"
 )
 
 // AnchorForTest is the anchor that Prepare maps.
-func (g Agreed) AnchorForTest(c *study.Contract) (secret.Matrix, error) { return g.anchor(c) }
+func (g Agreed) AnchorForTest(c *contract.Contract) (secret.Matrix, error) { return g.anchor(c) }

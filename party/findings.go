@@ -9,10 +9,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/lift"
+	anchorspec "concord/anchor/spec"
+	"concord/basis"
+	"concord/contract"
 	"concord/privacy"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
 )
 
@@ -42,14 +43,14 @@ type Finding struct {
 
 // measured is what the attacks run on: all of it in the order of what leaves.
 type measured struct {
-	contract *study.Contract
-	x        *mat.Dense // standardised rows (n × m)
-	high     *mat.Dense // what the basis sees of them: x, or lifted (n × D)
-	up       *lift.Map  // nil without a lift
-	people   []int      // whose they are, or nil
-	z        *mat.Dense // X̃ (n × l)
-	f        *mat.Dense // F (m × l)
-	a, image *mat.Dense // A (a × m) and Ã (a × l)
+	contract *contract.Contract
+	x        *mat.Dense  // standardised rows (n × m)
+	high     *mat.Dense  // what the basis sees of them: x, or lifted (n × D)
+	up       *basis.Lift // nil without a lift
+	people   []int       // whose they are, or nil
+	z        *mat.Dense  // X̃ (n × l)
+	f        *mat.Dense  // F (m × l)
+	a, image *mat.Dense  // A (a × m) and Ã (a × l)
 	src      rand.Source
 }
 
@@ -70,7 +71,7 @@ const (
 	warnCorrelation = 0.95
 )
 
-// attack runs the attacks of METHODS.md section 7 on the party's own rows and adds what
+// attack runs the attacks of docs/methods.md section 7 on the party's own rows and adds what
 // they give to r.
 //
 // Cost: O(n m l + (n + m) l² + m²(m + l)), and samples of rows for what is quadratic in n.
@@ -386,7 +387,7 @@ func (q measured) independent(r *Report, at []int, add adder) error {
 		return err
 	}
 	switch q.contract.Anchor.Kind {
-	case "uniform", "low-rank", "smote":
+	case anchorspec.Uniform, anchorspec.LowRank, anchorspec.SMOTE:
 	default: // rotations change nothing of the law of the others
 		return nil
 	}
@@ -410,9 +411,9 @@ func (q measured) independent(r *Report, at []int, add adder) error {
 }
 
 // regenerate makes a basis again from the same rows, as the site could at any time, and
-// compares what would leave through it with z (NRI Definition 1 asks that no key can be
+// compares what would leave through it with z ([imakura2023], definition 1, asks that no key can be
 // made again).
-func (r *Report) regenerate(b study.Basis, x secret.Matrix, z *mat.Dense, agreed Agreed, src rand.Source) error {
+func (r *Report) regenerate(b basis.Spec, x secret.Matrix, z *mat.Dense, agreed Agreed, src rand.Source) error {
 	again, _, err := newBasis(b, x, agreed, src)
 	if err != nil {
 		return err
@@ -436,7 +437,7 @@ func (r *Report) regenerate(b study.Basis, x secret.Matrix, z *mat.Dense, agreed
 }
 
 // columns says what single columns and labels of t give away by themselves.
-func (r *Report) columns(c *study.Contract, t *table.Table) error {
+func (r *Report) columns(c *contract.Contract, t *table.Table) error {
 	var unique []string
 	for j, f := range c.Features {
 		if !f.Ranged() {
@@ -479,7 +480,7 @@ func present(x *mat.Dense, j int) []float64 {
 // rareLevels says which levels of categories, booleans and ordinals few people have here:
 // their columns are nearly theirs alone. Missing values count as a level where they are
 // one.
-func (r *Report) rareLevels(c *study.Contract, t *table.Table) {
+func (r *Report) rareLevels(c *contract.Contract, t *table.Table) {
 	x, people := t.X().Reveal(), t.Persons()
 	n, _ := x.Dims()
 	rarest := 0
@@ -495,7 +496,7 @@ func (r *Report) rareLevels(c *study.Contract, t *table.Table) {
 			k, who := len(levels), i
 			if v := x.At(i, j); !math.IsNaN(v) {
 				k = int(v)
-			} else if f.Missing != study.MissingOwn {
+			} else if f.Missing != contract.MissingOwn {
 				continue
 			}
 			if people != nil {
@@ -507,7 +508,7 @@ func (r *Report) rareLevels(c *study.Contract, t *table.Table) {
 			}
 		}
 		for _, cell := range privacy.RareCells(of, rareLabel) {
-			level := study.OwnLevel
+			level := contract.OwnLevel
 			if cell.Key < len(levels) {
 				level = levels[cell.Key]
 			}
@@ -541,7 +542,7 @@ const (
 
 // rareLabels says whom the labels, which leave as they are, single out: classes of few
 // people, and numbers that one row alone has.
-func (r *Report) rareLabels(c *study.Contract, t *table.Table) {
+func (r *Report) rareLabels(c *contract.Contract, t *table.Table) {
 	labels, people := t.Labels(), t.Persons()
 	if people == nil {
 		people = make([]int, t.Rows())

@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/linalg"
-	"concord/study"
 )
 
 // sample is what the attacks run on: n rows of m features with decaying variation,
@@ -22,11 +22,11 @@ func sample(n, m, l int, seed uint64) measured {
 			x.Set(i, j, x.At(i, j)/math.Sqrt(1+float64(j)))
 		}
 	}
-	q := measured{contract: &study.Contract{Protocol: "dc"}, x: x, high: x, z: new(mat.Dense), f: linalg.Stiefel(m, l, src), a: linalg.Normal(2*m, m, src), image: new(mat.Dense), src: src}
+	q := measured{contract: &contract.Contract{Protocol: "dc"}, x: x, high: x, z: new(mat.Dense), f: linalg.Stiefel(m, l, src), a: linalg.Normal(2*m, m, src), image: new(mat.Dense), src: src}
 	q.z.Mul(q.x, q.f)
 	q.image.Mul(q.a, q.f)
 	for range m {
-		q.contract.Features = append(q.contract.Features, study.Feature{Name: "x"})
+		q.contract.Features = append(q.contract.Features, contract.Feature{Name: "x"})
 	}
 	return q
 }

@@ -3,7 +3,7 @@ package party
 import (
 	"fmt"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // The built-in floors: they hold whatever contract and site say.
@@ -33,14 +33,14 @@ type Floors struct {
 // EffectiveFloors joins the floors of a contract, of the site's policy (nil for none)
 // and the built-in ones. The floor per class counts for labels of classes only; people
 // are rows where the contract names no subject.
-func EffectiveFloors(c *study.Contract, own *study.Policy) Floors {
+func EffectiveFloors(c *contract.Contract, own *contract.Policy) Floors {
 	if own == nil {
-		own = new(study.Policy)
+		own = new(contract.Policy)
 	}
-	strictest := func(contract, site, builtIn int) Floor {
+	strictest := func(agreed, site, builtIn int) Floor {
 		f := Floor{builtIn, "built in"}
-		if contract >= f.Least {
-			f = Floor{contract, "of the contract"}
+		if agreed >= f.Least {
+			f = Floor{agreed, "of the contract"}
 		}
 		if site > f.Least {
 			f = Floor{site, "of this site"}

@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
+	"concord/contract"
 	"concord/party"
 	"concord/privacy"
-	"concord/study"
 	"concord/table"
 )
 
@@ -21,13 +21,13 @@ import (
 // missing policy leaves the other two.
 func TestEffectiveFloors(t *testing.T) {
 	c := newContract(t, "pca", "uniform")
-	c.Floors = study.Floors{Rows: 3, PerClass: 1, Eps: 0.05}
+	c.Floors = contract.Floors{Rows: 3, PerClass: 1, Eps: 0.05}
 	f := party.EffectiveFloors(c, nil)
 	if f.Rows != (party.Floor{Least: 10, By: "built in"}) || f.PerClass != (party.Floor{Least: 2, By: "built in"}) || f.People.Least != 5 || f.Eps != 0.05 {
 		t.Errorf("built in: %+v", f)
 	}
 	c.Floors.Rows = 40
-	f = party.EffectiveFloors(c, &study.Policy{Rows: 20, PerClass: 9, People: 30, Eps: 0.2, Linkage: 0.5})
+	f = party.EffectiveFloors(c, &contract.Policy{Rows: 20, PerClass: 9, People: 30, Eps: 0.2, Linkage: 0.5})
 	want := party.Floors{
 		Rows: party.Floor{Least: 40, By: "of the contract"}, PerClass: party.Floor{Least: 9, By: "of this site"}, People: party.Floor{Least: 30, By: "of this site"},
 		Eps: 0.2, Linkage: 0.5,
@@ -35,8 +35,8 @@ func TestEffectiveFloors(t *testing.T) {
 	if f != want {
 		t.Errorf("floors %+v, want %+v", f, want)
 	}
-	c.Label = study.Label{Name: "y", Type: "number"}
-	if f := party.EffectiveFloors(c, &study.Policy{PerClass: 9}); f.PerClass.Least != 0 {
+	c.Label = contract.Label{Name: "y", Type: "number"}
+	if f := party.EffectiveFloors(c, &contract.Policy{PerClass: 9}); f.PerClass.Least != 0 {
 		t.Errorf("numbers have a floor per class: %+v", f)
 	}
 }
@@ -47,15 +47,15 @@ func TestSiteFloors(t *testing.T) {
 	c := newContract(t, "pca", "uniform")
 	tab := read(t, c, csv(60, rand.New(rand.NewPCG(1, 2))))
 	for _, tc := range []struct {
-		policy study.Policy
+		policy contract.Policy
 		want   string
 	}{
-		{study.Policy{Rows: 61}, "the table has 60 rows, the floor of this site is 61"},
-		{study.Policy{PerClass: 21}, `class "yes" has 20 rows, the floor of this site is 21`},
-		{study.Policy{People: 61}, "the table has rows of 60 people, the floor of this site is 61"},
-		{study.Policy{Correlation: 0.1}, "this site allows 0.1"},
-		{study.Policy{Linkage: 0.01}, "are nearest to their own person, this site allows 1 %"},
-		{study.Policy{Eps: 0.99}, "rows were dropped that the basis leaves less than 0.99 of out"},
+		{contract.Policy{Rows: 61}, "the table has 60 rows, the floor of this site is 61"},
+		{contract.Policy{PerClass: 21}, `class "yes" has 20 rows, the floor of this site is 21`},
+		{contract.Policy{People: 61}, "the table has rows of 60 people, the floor of this site is 61"},
+		{contract.Policy{Correlation: 0.1}, "this site allows 0.1"},
+		{contract.Policy{Linkage: 0.01}, "are nearest to their own person, this site allows 1 %"},
+		{contract.Policy{Eps: 0.99}, "rows were dropped that the basis leaves less than 0.99 of out"},
 	} {
 		_, err := party.Prepare(c, tab, party.EffectiveFloors(c, &tc.policy), party.Agreed{Seed: seed(t)}, basis.NewSource())
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -69,7 +69,7 @@ func TestSiteFloors(t *testing.T) {
 }
 
 // TestDownSampling: rows of which the basis leaves out too little are not among what
-// leaves, and all others are (MM Definition 2.6).
+// leaves, and all others are ([nosaka2024mm], definition 2.6).
 func TestDownSampling(t *testing.T) {
 	c := newContract(t, "svd", "uniform")
 	tab := read(t, c, csv(200, rand.New(rand.NewPCG(1, 2))))
@@ -87,7 +87,7 @@ func TestDownSampling(t *testing.T) {
 		t.Fatalf("%d rows of 200 are below %g: the sample is of no use", low, eps)
 	}
 	// The same source gives the same basis, which does not see the floor.
-	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, &study.Policy{Eps: eps}), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{5}))
+	made, err := party.Prepare(c, tab, party.EffectiveFloors(c, &contract.Policy{Eps: eps}), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{5}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestReportIsRounded(t *testing.T) {
 	}
 
 	// A floor with more decimals than the report is kept, then and later.
-	loose := party.EffectiveFloors(c, &study.Policy{Eps: 0.0001, Correlation: worst + near, Linkage: 0.99999})
+	loose := party.EffectiveFloors(c, &contract.Policy{Eps: 0.0001, Correlation: worst + near, Linkage: 0.99999})
 	again, err := party.Prepare(c, tab, loose, party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{5}))
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestReportIsRounded(t *testing.T) {
 	if err := again.Report.Keeps(c, loose); err != nil {
 		t.Errorf("kept when it was made, and now %v", err)
 	}
-	for _, raised := range []study.Policy{{Eps: again.Report.Eps + 0.001}, {Correlation: worst - near}, {Rows: 201}} {
+	for _, raised := range []contract.Policy{{Eps: again.Report.Eps + 0.001}, {Correlation: worst - near}, {Rows: 201}} {
 		var floor *party.FloorError
 		if err := again.Report.Keeps(c, party.EffectiveFloors(c, &raised)); !errors.As(err, &floor) {
 			t.Errorf("floors raised to %+v: %v", raised, err)
@@ -200,7 +200,7 @@ func TestReportIsRounded(t *testing.T) {
 
 // ordered is what leaves with the source of TestReportIsRounded under dc, in the order
 // of the table.
-func ordered(t *testing.T, c *study.Contract, tab *table.Table) *mat.Dense {
+func ordered(t *testing.T, c *contract.Contract, tab *table.Table) *mat.Dense {
 	t.Helper()
 	dc := *c
 	dc.Protocol = "dc"

@@ -9,16 +9,16 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"concord/anchor"
+	"concord/contract"
 	"concord/secret"
-	"concord/study"
 )
 
 // TestGaussianViews: where sites have different features, the anchor has the pooled means and
 // covariances of each two columns that a view has together, of the others what the columns
 // between them explain: with correlations r_ab and r_bc and nobody who has a and c, r_ab r_bc
-// (Dempster 1972); and each party has the columns of its view, of the same rows.
+// [dempster1972]; and each party has the columns of its view, of the same rows.
 func TestGaussianViews(t *testing.T) {
-	c, err := study.ParseYAML([]byte(`
+	c, err := contract.ParseYAML([]byte(`
 name: Gaussian
 parties: 8
 features:
@@ -40,9 +40,9 @@ anchor: {kind: gaussian, rows: 40000}
 		t.Fatal(err)
 	}
 	// Prepared means 0.3, −0.2 and 0.4, deviations 0.1, 0.2 and 0.05, correlations 0.8 and −0.5.
-	agreed := Agreed{Seed: seed, Figures: &study.Figures{
+	agreed := Agreed{Seed: seed, Figures: &contract.Figures{
 		Version: 1, Sites: 8, Rows: 1000, Views: []int64{600, 400},
-		Features: []study.FeatureFigures{{Count: 600, Mean: 3, Variance: 1}, {Count: 1000, Mean: -2, Variance: 4}, {Count: 400, Mean: 7, Variance: 0.0625}},
+		Features: []contract.FeatureFigures{{Count: 600, Mean: 3, Variance: 1}, {Count: 1000, Mean: -2, Variance: 4}, {Count: 400, Mean: 7, Variance: 0.0625}},
 	}}
 	if err := agreed.Figures.Check(c); err != nil {
 		t.Fatal(err)

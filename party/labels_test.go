@@ -8,18 +8,18 @@ import (
 	"testing"
 
 	"concord/basis"
+	"concord/contract"
 	"concord/party"
-	"concord/study"
 )
 
 // TestLabelsSingleOut: a class is rare by its people, not by its rows; a number that one
 // row alone has tells whose row it is.
 func TestLabelsSingleOut(t *testing.T) {
-	withSubject, err := study.ParseYAML([]byte(fmt.Sprintf(yaml, "pca", "uniform") + "subject: who\n"))
+	withSubject, err := contract.ParseYAML([]byte(fmt.Sprintf(yaml, "pca", "uniform") + "subject: who\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	number, err := study.ParseYAML([]byte(strings.Replace(fmt.Sprintf(yaml, "pca", "uniform"), "label: {name: y, levels: [no, yes], positive: yes}", "label: {name: y, type: number}", 1)))
+	number, err := contract.ParseYAML([]byte(strings.Replace(fmt.Sprintf(yaml, "pca", "uniform"), "label: {name: y, levels: [no, yes], positive: yes}", "label: {name: y, type: number}", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestLabelsSingleOut(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name, text string
-		c          *study.Contract
+		c          *contract.Contract
 		finding    string
 		value      float64
 		warn       bool

@@ -3,15 +3,15 @@ package party
 import (
 	"fmt"
 
-	"concord/lift"
+	"concord/basis"
+	"concord/contract"
 	"concord/onnx"
 	"concord/secret"
-	"concord/study"
 )
 
 // lift is the contract's map to random Fourier features, the same at every party; nil for
 // none.
-func (g Agreed) lift(c *study.Contract) (*lift.Map, error) {
+func (g Agreed) lift(c *contract.Contract) (*basis.Lift, error) {
 	if c.Lift == nil {
 		return nil, nil
 	}
@@ -19,7 +19,7 @@ func (g Agreed) lift(c *study.Contract) (*lift.Map, error) {
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
-	up, err := lift.New(c.M(), c.Lift.Dim, c.Lift.Gamma, src)
+	up, err := basis.NewLift(*c.Lift, c.M(), src)
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
@@ -28,7 +28,7 @@ func (g Agreed) lift(c *study.Contract) (*lift.Map, error) {
 
 // lifted is what the basis sees of prepared rows: a matrix of its own, or without a lift x
 // itself.
-func lifted(up *lift.Map, x secret.Matrix) secret.Matrix {
+func lifted(up *basis.Lift, x secret.Matrix) secret.Matrix {
 	if up == nil {
 		return x
 	}
@@ -36,7 +36,7 @@ func lifted(up *lift.Map, x secret.Matrix) secret.Matrix {
 }
 
 // ahead is the lift in front of a model.
-func ahead(up *lift.Map) *onnx.Lift {
+func ahead(up *basis.Lift) *onnx.Lift {
 	if up == nil {
 		return nil
 	}

@@ -7,14 +7,15 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/learn"
 	"concord/linalg"
 	"concord/onnx"
-	"concord/study"
+	"concord/wire"
 )
 
 // Answers is what comes back under nri: the analyst's predictions for this party's
-// image of the anchor, Yᵢ^anc (NRI Algorithm 2).
+// image of the anchor, Yᵢ^anc ([imakura2023], algorithm 2).
 type Answers struct {
 	// Labels are a indices into the contract's levels, for hard answers.
 	Labels []int64
@@ -38,7 +39,7 @@ type Answers struct {
 // which no model can be made.
 //
 // Cost: the anchor's generation, and the fit on its a rows (10 a for soft answers).
-func Learn(ctx context.Context, c *study.Contract, hash study.Hash, agreed Agreed, answers Answers) (*onnx.Graph, learn.Report, error) {
+func Learn(ctx context.Context, c *contract.Contract, hash wire.Hash, agreed Agreed, answers Answers) (*onnx.Graph, learn.Report, error) {
 	fail := func(format string, args ...any) (*onnx.Graph, learn.Report, error) {
 		return nil, learn.Report{}, fmt.Errorf("party: "+format, args...)
 	}
@@ -96,7 +97,7 @@ func Learn(ctx context.Context, c *study.Contract, hash study.Hash, agreed Agree
 }
 
 // check compares answers with the contract.
-func (a Answers) check(c *study.Contract) error {
+func (a Answers) check(c *contract.Contract) error {
 	rows := c.Anchor.Rows
 	if c.Answers == "hard" {
 		if len(a.Labels) != rows || a.Scores != nil {

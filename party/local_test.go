@@ -11,14 +11,15 @@ import (
 
 	"concord/anchor"
 	"concord/basis"
+	"concord/contract"
 	"concord/party"
-	"concord/study"
+	"concord/wire"
 )
 
-func nri(t *testing.T, more string) *study.Contract {
+func nri(t *testing.T, more string) *contract.Contract {
 	t.Helper()
 	y := strings.NewReplacer("basis: {kind: %s, dim: 2}", "protocol: nri", "anchor: {kind: %s}", "anchor: {rows: 400}").Replace(yaml)
-	c, err := study.ParseYAML([]byte(y + more))
+	c, err := contract.ParseYAML([]byte(y + more))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func TestLearn(t *testing.T) {
 			if how == "soft" {
 				answers = party.Answers{Scores: scores}
 			}
-			graph, fit, err := party.Learn(t.Context(), c, study.Hash{1}, party.Agreed{Seed: seed(t)}, answers)
+			graph, fit, err := party.Learn(t.Context(), c, wire.Hash{1}, party.Agreed{Seed: seed(t)}, answers)
 			if err != nil {
 				t.Fatalf("%s %s: %v", kind, how, err)
 			}
@@ -115,8 +116,8 @@ func TestLearn(t *testing.T) {
 // TestLearnNumber: answers to a study of a number are soft.
 func TestLearnNumber(t *testing.T) {
 	c := nri(t, "")
-	c.Label = study.Label{Name: "y", Type: "number"}
-	c.Answers, c.LocalModel = "soft", &study.Model{Kind: "ridge", Alpha: 1e-9}
+	c.Label = contract.Label{Name: "y", Type: "number"}
+	c.Answers, c.LocalModel = "soft", &contract.Model{Kind: "ridge", Alpha: 1e-9}
 	a, err := anchor.Generate(anchor.Spec{Kind: c.Anchor.Kind, Rows: c.Anchor.Rows}, seed(t), c.M())
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +126,7 @@ func TestLearnNumber(t *testing.T) {
 	for i := range c.Anchor.Rows {
 		y.Set(i, 0, 3+2*a.Reveal().At(i, 3))
 	}
-	graph, _, err := party.Learn(t.Context(), c, study.Hash{1}, party.Agreed{Seed: seed(t)}, party.Answers{Scores: y})
+	graph, _, err := party.Learn(t.Context(), c, wire.Hash{1}, party.Agreed{Seed: seed(t)}, party.Answers{Scores: y})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +152,7 @@ func TestLearnRefuses(t *testing.T) {
 	bad := mat.NewDense(400, 2, nil)
 	bad.Set(7, 1, math.NaN())
 	for _, c := range []struct {
-		c       *study.Contract
+		c       *contract.Contract
 		answers party.Answers
 		want    string
 	}{
@@ -166,7 +167,7 @@ func TestLearnRefuses(t *testing.T) {
 		{soft, party.Answers{Scores: bad}, "row 8, column 2 is not a finite number"},
 		{soft, party.Answers{Scores: mat.NewDense(400, 2, nil)}, "the scores of all 400 rows are the same"},
 	} {
-		if _, _, err := party.Learn(t.Context(), c.c, study.Hash{1}, party.Agreed{Seed: seed(t)}, c.answers); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := party.Learn(t.Context(), c.c, wire.Hash{1}, party.Agreed{Seed: seed(t)}, c.answers); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}

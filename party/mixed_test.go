@@ -11,12 +11,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
+	"concord/contract"
 	"concord/learn"
 	"concord/onnx"
 	"concord/party"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 const mixedYAML = `
@@ -53,11 +54,11 @@ func mixed(n int, rnd *rand.Rand) string {
 }
 
 // figuresOf are the figures of one table, taken for the pooled ones.
-func figuresOf(c *study.Contract, t *table.Table) *study.Figures {
+func figuresOf(c *contract.Contract, t *table.Table) *contract.Figures {
 	x := t.X().Reveal()
-	out := &study.Figures{Version: 1, Sites: 4, Rows: int64(t.Rows())}
+	out := &contract.Figures{Version: 1, Sites: 4, Rows: int64(t.Rows())}
 	for j, f := range c.Features {
-		of := study.FeatureFigures{}
+		of := contract.FeatureFigures{}
 		if f.Spellings() != nil {
 			of.Levels = make([]int64, len(f.Spellings()))
 		}
@@ -98,7 +99,7 @@ func TestMixedTable(t *testing.T) {
 		{"nri pooled", pooled.Replace(mixedYAML) + "protocol: nri\nstandardise: pooled\nlocal_model: {kind: ridge}\nanswers: soft\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c, err := study.ParseYAML([]byte(tc.yaml))
+			c, err := contract.ParseYAML([]byte(tc.yaml))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +159,7 @@ func TestMixedTable(t *testing.T) {
 }
 
 // accepted fits h on what leaves and accepts it.
-func accepted(t *testing.T, c *study.Contract, agreed party.Agreed, made *party.Contribution, tab *table.Table, x secret.Matrix) (*mat.Dense, *onnx.Graph) {
+func accepted(t *testing.T, c *contract.Contract, agreed party.Agreed, made *party.Contribution, tab *table.Table, x secret.Matrix) (*mat.Dense, *onnx.Graph) {
 	t.Helper()
 	l := c.Basis.Dim
 	g := mat.NewDense(l, l, nil)
@@ -179,7 +180,7 @@ func accepted(t *testing.T, c *study.Contract, agreed party.Agreed, made *party.
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := party.Accept(c, study.Hash{}, agreed, made.Basis, g, graph)
+	model, err := party.Accept(c, wire.Hash{}, agreed, made.Basis, g, graph)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ func accepted(t *testing.T, c *study.Contract, agreed party.Agreed, made *party.
 }
 
 // learned trains the party's own model on made-up answers.
-func learned(t *testing.T, c *study.Contract, agreed party.Agreed, a, x secret.Matrix) (*mat.Dense, *onnx.Graph) {
+func learned(t *testing.T, c *contract.Contract, agreed party.Agreed, a, x secret.Matrix) (*mat.Dense, *onnx.Graph) {
 	t.Helper()
 	n, m := a.Dims()
 	scores := mat.NewDense(n, 2, nil)
@@ -199,7 +200,7 @@ func learned(t *testing.T, c *study.Contract, agreed party.Agreed, a, x secret.M
 		p := 1 / (1 + math.Exp(-a.Reveal().At(i, 0)+a.Reveal().At(i, m-1)))
 		scores.SetRow(i, []float64{1 - p, p})
 	}
-	model, _, err := party.Learn(t.Context(), c, study.Hash{}, agreed, party.Answers{Scores: scores})
+	model, _, err := party.Learn(t.Context(), c, wire.Hash{}, agreed, party.Answers{Scores: scores})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +223,7 @@ func learned(t *testing.T, c *study.Contract, agreed party.Agreed, a, x secret.M
 // lie, without which a party says what is missing, and its id changes with the moments.
 func TestGaussianAnchor(t *testing.T) {
 	pooled := strings.NewReplacer("missing: own", "missing: common", "missing: constant, fill: 75", "missing: mean")
-	c, err := study.ParseYAML([]byte(pooled.Replace(mixedYAML) + "standardise: range\nanchor: {kind: gaussian, rows: 4000}\n"))
+	c, err := contract.ParseYAML([]byte(pooled.Replace(mixedYAML) + "standardise: range\nanchor: {kind: gaussian, rows: 4000}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

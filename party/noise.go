@@ -8,16 +8,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
+	"concord/contract"
 	"concord/privacy"
 	"concord/secret"
-	"concord/study"
 )
 
 // addNoise returns X̃ = clip(X) F + N. With a guarantee, F and the scaling of X do not
 // look at the rows, F has orthonormal columns, and replacing one row moves X̃ by 2·clip
 // at most: the Gaussian mechanism, for the features of one row (not its label, nor how
 // many rows there are).
-func (r *Report) addNoise(noise *study.Noise, x secret.Matrix, people []int, f *basis.Basis, floors Floors, src rand.Source) (*mat.Dense, error) {
+func (r *Report) addNoise(noise *contract.Noise, x secret.Matrix, people []int, f *basis.Basis, floors Floors, src rand.Source) (*mat.Dense, error) {
 	sigma, err := noise.Deviation()
 	if err != nil {
 		return nil, fmt.Errorf("party: %w", err)

@@ -11,13 +11,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
+	"concord/contract"
 	"concord/party"
-	"concord/study"
 )
 
-func noisy(t *testing.T, more string) *study.Contract {
+func noisy(t *testing.T, more string) *contract.Contract {
 	t.Helper()
-	c, err := study.ParseYAML([]byte(strings.NewReplacer("basis: {kind: %s, dim: 2}\n", "", "anchor: {kind: %s}\n", "").Replace(yaml) + more))
+	c, err := contract.ParseYAML([]byte(strings.NewReplacer("basis: {kind: %s, dim: 2}\n", "", "anchor: {kind: %s}\n", "").Replace(yaml) + more))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestNoise(t *testing.T) {
 		more       string
 		clip, want float64
 	}{
-		{"basis: {kind: random, dim: 2}\nnoise: {epsilon: 8, delta: 0.001, clip: 0.5}\n", 0.5, 0.480}, // .480 a unit (METHODS: DP baseline), sensitivity 1
+		{"basis: {kind: random, dim: 2}\nnoise: {epsilon: 8, delta: 0.001, clip: 0.5}\n", 0.5, 0.480}, // .480 a unit, docs/methods.md section 7.8
 		{"basis: {kind: common-random, dim: 2}\nnoise: {epsilon: 8, delta: 0.001, clip: 0.5}\n", 0.5, 0.480},
 		{"basis: {kind: pca, dim: 2}\nnoise: {sigma: 0.3}\n", math.Inf(1), 0.3},
 	} {
@@ -101,7 +101,7 @@ func TestNoise(t *testing.T) {
 func TestNoiseAgainstFloor(t *testing.T) {
 	c := noisy(t, "basis: {kind: random, dim: 2}\nnoise: {epsilon: 8, delta: 0.001, clip: 2}\n")
 	tab := read(t, c, csv(60, rand.New(rand.NewPCG(1, 2))))
-	_, err := party.Prepare(c, tab, party.EffectiveFloors(c, &study.Policy{Eps: 0.01}), party.Agreed{Seed: seed(t)}, basis.NewSource())
+	_, err := party.Prepare(c, tab, party.EffectiveFloors(c, &contract.Policy{Eps: 0.01}), party.Agreed{Seed: seed(t)}, basis.NewSource())
 	if err == nil || !strings.Contains(err.Error(), "the site cannot have both") {
 		t.Errorf("error %v", err)
 	}

@@ -13,12 +13,13 @@ import (
 
 	"concord/anchor"
 	"concord/basis"
+	"concord/contract"
 	"concord/learn"
 	"concord/onnx"
 	"concord/party"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 const yaml = `
@@ -34,9 +35,9 @@ basis: {kind: %s, dim: 2}
 anchor: {kind: %s}
 `
 
-func newContract(t *testing.T, basisKind, anchorKind string) *study.Contract {
+func newContract(t *testing.T, basisKind, anchorKind string) *contract.Contract {
 	t.Helper()
-	c, err := study.ParseYAML(fmt.Appendf(nil, yaml, basisKind, anchorKind))
+	c, err := contract.ParseYAML(fmt.Appendf(nil, yaml, basisKind, anchorKind))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func csv(n int, rnd *rand.Rand) string {
 	return b.String()
 }
 
-func read(t *testing.T, c *study.Contract, text string) *table.Table {
+func read(t *testing.T, c *contract.Contract, text string) *table.Table {
 	t.Helper()
 	tab, err := table.ReadCSV(strings.NewReader(text), "test.csv", c, table.Options{})
 	if err != nil {
@@ -94,7 +95,7 @@ func TestPrepare(t *testing.T) {
 				if !mat.Equal(got.A, got.Basis.Project(a)) {
 					t.Error("A is not the anchor through the basis")
 				}
-				if got.Anchor != study.Hash(seed(t).ID()) {
+				if got.Anchor != wire.Hash(seed(t).ID()) {
 					t.Error("the anchor id is another seed's")
 				}
 				want := got.Basis.Project(tab.Standardised())
@@ -156,7 +157,7 @@ func TestExposure(t *testing.T) {
 	for j := 1; j < 4; j++ { // ranges a hundred times too wide flatten b, c and d
 		r := c.Features[j].Range
 		mid, half := (r.Max+r.Min)/2, (r.Max-r.Min)/2
-		c.Features[j].Range = &study.Range{Min: mid - 100*half, Max: mid + 100*half}
+		c.Features[j].Range = &contract.Range{Min: mid - 100*half, Max: mid + 100*half}
 	}
 	made, err := party.Prepare(c, read(t, c, csv(200, rand.New(rand.NewPCG(7, 8)))), party.EffectiveFloors(c, nil), party.Agreed{Seed: seed(t)}, rand.NewChaCha8([32]byte{3}))
 	if err != nil {
@@ -226,7 +227,7 @@ func TestAcceptIsTheComposition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := party.Accept(c, study.Hash{}, party.Agreed{}, made.Basis, g, graph)
+	model, err := party.Accept(c, wire.Hash{}, party.Agreed{}, made.Basis, g, graph)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,31 +251,14 @@ func TestAcceptIsTheComposition(t *testing.T) {
 		{"G too wide", "the model takes 2 inputs, G is 2 × 3", mat.NewDense(2, 3, nil)},
 		{"G not finite", "G:", mat.NewDense(2, 2, []float64{1, math.NaN(), 0, 1})},
 	} {
-		if _, err := party.Accept(c, study.Hash{}, party.Agreed{}, made.Basis, bad.g, graph); err == nil || !strings.Contains(err.Error(), bad.problem) {
+		if _, err := party.Accept(c, wire.Hash{}, party.Agreed{}, made.Basis, bad.g, graph); err == nil || !strings.Contains(err.Error(), bad.problem) {
 			t.Errorf("%s: error is %v, want %q", bad.name, err, bad.problem)
 		}
 	}
 	three := *c
 	three.Label.Levels = []string{"no", "yes", "maybe"}
-	if _, err := party.Accept(&three, study.Hash{}, party.Agreed{}, made.Basis, g, graph); err == nil {
+	if _, err := party.Accept(&three, wire.Hash{}, party.Agreed{}, made.Basis, g, graph); err == nil {
 		t.Error("a model of two classes was accepted for three")
-	}
-}
-
-// TestContractKindsExist: what a contract may name is what a party can make.
-func TestContractKindsExist(t *testing.T) {
-	for _, kind := range []string{"uniform", "orthonormal"} {
-		if !slices.Contains(anchor.Kinds(), kind) {
-			t.Errorf("a contract may name anchor %q, which is not there", kind)
-		}
-	}
-	for _, kind := range []string{"svd", "pca"} {
-		if !slices.Contains(basis.Kinds(), kind) {
-			t.Errorf("a contract may name basis %q, which is not there", kind)
-		}
-	}
-	if study.MaxAnchorElements != anchor.MaxElements {
-		t.Errorf("a contract allows %d anchor elements, a party makes %d", study.MaxAnchorElements, anchor.MaxElements)
 	}
 }
 
@@ -301,7 +285,7 @@ func TestAcceptRefusesRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = party.Accept(c, study.Hash{}, party.Agreed{}, made.Basis, g, graph)
+		_, err = party.Accept(c, wire.Hash{}, party.Agreed{}, made.Basis, g, graph)
 		if learner.CarriesRows() {
 			if err == nil || !strings.Contains(err.Error(), "training rows") {
 				t.Errorf("%s: error is %v, want a refusal", kind, err)

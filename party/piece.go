@@ -9,10 +9,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
+	"concord/contract"
 	"concord/linalg"
 	"concord/privacy"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
 )
 
@@ -23,12 +23,12 @@ const againstParties = "every other party, alone"
 // floors: near-raw rows, in random order, for the other parties and not for the
 // analyst. The report says how near. Where there is a floor of eps, rows of the piece
 // that lie nearer to a true row than that share of its length are left out, as a
-// contribution's rows are (MM §2.3). src must be seeded by the operating system's
+// contribution's rows are ([nosaka2024mm], section 2.3). src must be seeded by the operating system's
 // entropy.
 //
 // Cost: O(n m min(n, m)) for low-rank, O(n² m) for smote, and as much for the report as
 // distances between all rows of the piece and all true rows.
-func Piece(c *study.Contract, t *table.Table, floors Floors, src rand.Source) (secret.Matrix, Report, error) {
+func Piece(c *contract.Contract, t *table.Table, floors Floors, src rand.Source) (secret.Matrix, Report, error) {
 	report, err := Check(c, t, floors)
 	if err != nil {
 		return secret.Matrix{}, report, err
@@ -73,7 +73,7 @@ type piece struct {
 	distance []float64
 }
 
-func makePiece(c *study.Contract, from labelled, src rand.Source) (*piece, error) {
+func makePiece(c *contract.Contract, from labelled, src rand.Source) (*piece, error) {
 	x := from.rows
 	n, _ := x.Dims()
 	p := &piece{x: x.Reveal(), people: from.people}
@@ -208,7 +208,7 @@ const nearestWork = 2e9
 // far true rows are from their nearest neighbours, and of how many the nearest true row
 // is one that they were made of; for low-rank pieces, of which each row is made of one,
 // also what of each feature they show.
-func (r *Report) nearness(c *study.Contract, p *piece, dropped int) error {
+func (r *Report) nearness(c *contract.Contract, p *piece, dropped int) error {
 	toTrue, among := median(slices.Clone(p.distance)), neighbours(p.x)
 	ratio := 0.0
 	if among > 0 {

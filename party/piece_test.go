@@ -9,15 +9,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
+	"concord/contract"
 	"concord/linalg"
 	"concord/party"
 	"concord/secret"
-	"concord/study"
 )
 
-func dataLike(t *testing.T, anchor string) *study.Contract {
+func dataLike(t *testing.T, anchor string) *contract.Contract {
 	t.Helper()
-	c, err := study.ParseYAML([]byte(strings.NewReplacer("basis: {kind: %s, dim: 2}", "basis: {dim: 2}", "anchor: {kind: %s}", "anchor: "+anchor).Replace(yaml)))
+	c, err := contract.ParseYAML([]byte(strings.NewReplacer("basis: {kind: %s, dim: 2}", "basis: {dim: 2}", "anchor: {kind: %s}", "anchor: "+anchor).Replace(yaml)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,10 +95,10 @@ func TestPieceShows(t *testing.T) {
 	if report.Linked != 1 || report.Reconstructed[0].Ratio > 1e-3 || len(report.Findings) != 2 || !report.Findings[0].Warn || !report.Findings[1].Warn {
 		t.Errorf("report %+v", report)
 	}
-	if _, _, err := party.Piece(c, tab, party.EffectiveFloors(c, &study.Policy{Linkage: 0.5}), basis.NewSource()); err == nil || !strings.Contains(err.Error(), "this site allows 50 %") {
+	if _, _, err := party.Piece(c, tab, party.EffectiveFloors(c, &contract.Policy{Linkage: 0.5}), basis.NewSource()); err == nil || !strings.Contains(err.Error(), "this site allows 50 %") {
 		t.Errorf("a floor of linkage: %v", err)
 	}
-	if _, _, err := party.Piece(c, tab, party.EffectiveFloors(c, &study.Policy{Rows: 61}), basis.NewSource()); err == nil || !strings.Contains(err.Error(), "floor of this site is 61") {
+	if _, _, err := party.Piece(c, tab, party.EffectiveFloors(c, &contract.Policy{Rows: 61}), basis.NewSource()); err == nil || !strings.Contains(err.Error(), "floor of this site is 61") {
 		t.Errorf("a floor of rows: %v", err)
 	}
 	if _, _, err := party.Piece(newContract(t, "pca", "uniform"), tab, party.Floors{}, basis.NewSource()); err == nil {
@@ -137,7 +137,7 @@ func TestPieceEps(t *testing.T) {
 		if before, _ := free.Dims(); report.Eps >= floor || before != 50 {
 			t.Fatalf("%s: eps %g of %d rows without a floor", kind, report.Eps, before)
 		}
-		piece, report, err := party.Piece(c, tab, party.EffectiveFloors(c, &study.Policy{Eps: floor}), basis.NewSource())
+		piece, report, err := party.Piece(c, tab, party.EffectiveFloors(c, &contract.Policy{Eps: floor}), basis.NewSource())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestPieceEps(t *testing.T) {
 	}
 	c := dataLike(t, "{kind: low-rank, rank: 4, delta: 0.0001}")
 	tab := read(t, c, csv(60, rand.New(rand.NewPCG(1, 2))))
-	if _, _, err := party.Piece(c, tab, party.EffectiveFloors(c, &study.Policy{Eps: floor}), basis.NewSource()); err == nil || !strings.Contains(err.Error(), "floor of eps") {
+	if _, _, err := party.Piece(c, tab, party.EffectiveFloors(c, &contract.Policy{Eps: floor}), basis.NewSource()); err == nil || !strings.Contains(err.Error(), "floor of eps") {
 		t.Errorf("a floor that no row keeps: %v", err)
 	}
 }
@@ -194,7 +194,7 @@ func TestPieceLinkageFloor(t *testing.T) {
 	if report.Linked < 0.5 {
 		t.Errorf("linked %g", report.Linked)
 	}
-	if _, _, err := party.Piece(c, tab, party.EffectiveFloors(c, &study.Policy{Linkage: 0.2}), basis.NewSource()); err == nil || !strings.Contains(err.Error(), "this site allows 20 %") {
+	if _, _, err := party.Piece(c, tab, party.EffectiveFloors(c, &contract.Policy{Linkage: 0.2}), basis.NewSource()); err == nil || !strings.Contains(err.Error(), "this site allows 20 %") {
 		t.Errorf("a floor of linkage: %v", err)
 	}
 }

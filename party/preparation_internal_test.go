@@ -8,48 +8,49 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/learn"
 	"concord/onnx"
-	"concord/study"
+	"concord/wire"
 )
 
 // schema draws a contract of p features of all types and rules, pooled figures that fit
 // it, and n raw rows in which values are missing where a rule fills them.
-func schema(rnd *rand.Rand, p, n int) (*study.Contract, *study.Figures, *mat.Dense) {
-	c := &study.Contract{
+func schema(rnd *rand.Rand, p, n int) (*contract.Contract, *contract.Figures, *mat.Dense) {
+	c := &contract.Contract{
 		Name: "random", Standardise: []string{"range", "pooled", "none"}[rnd.IntN(3)], MissingValues: []string{"NA"},
-		Label: study.Label{Name: "label", Type: "number"},
+		Label: contract.Label{Name: "label", Type: "number"},
 	}
-	types := []string{study.Numeric, study.Category, study.Boolean, study.Ordinal, study.Date}
-	figures := &study.Figures{Version: 1, Sites: 4, Rows: 1000}
+	types := []string{contract.Numeric, contract.Category, contract.Boolean, contract.Ordinal, contract.Date}
+	figures := &contract.Figures{Version: 1, Sites: 4, Rows: 1000}
 	x := mat.NewDense(n, p, nil)
 	for j := range p {
-		f := study.Feature{Name: fmt.Sprint([]string{"f", `"q" \'`, "größe 身長 ", "a/b:c", "{0}"}[rnd.IntN(5)], j), Type: types[rnd.IntN(len(types))]}
+		f := contract.Feature{Name: fmt.Sprint([]string{"f", `"q" \'`, "größe 身長 ", "a/b:c", "{0}"}[rnd.IntN(5)], j), Type: types[rnd.IntN(len(types))]}
 		lo := math.Ldexp(rnd.Float64()-0.5, rnd.IntN(12))
 		hi := lo + math.Ldexp(1+rnd.Float64(), rnd.IntN(8)-2)
 		if rnd.IntN(3) == 0 { // below zero
 			lo, hi = -math.Abs(hi)-math.Abs(lo)-1, -math.Abs(lo)/2
 		}
 		switch f.Type {
-		case study.Numeric:
-			f.Range = &study.Range{Min: lo, Max: hi}
-		case study.Date:
-			f.As, f.From, f.Layout, f.Range = []string{"days", "age"}[rnd.IntN(2)], "2000-02-29", "DD.MM.YYYY", &study.Range{Min: lo, Max: hi}
-		case study.Category, study.Ordinal:
+		case contract.Numeric:
+			f.Range = &contract.Range{Min: lo, Max: hi}
+		case contract.Date:
+			f.As, f.From, f.Layout, f.Range = []string{"days", "age"}[rnd.IntN(2)], "2000-02-29", "DD.MM.YYYY", &contract.Range{Min: lo, Max: hi}
+		case contract.Category, contract.Ordinal:
 			for k := range 2 + rnd.IntN(5) {
 				f.Levels = append(f.Levels, fmt.Sprint([]string{"l", `"`, "ä–", "<b>&", "no, "}[rnd.IntN(5)], k))
 			}
-		case study.Boolean:
+		case contract.Boolean:
 			if rnd.IntN(2) == 0 {
 				f.Levels = []string{`no "0"`, "ja ✓"}
 			}
 		}
 		rules := map[string][]string{
-			study.Numeric: {"", "mean", "constant"}, study.Date: {"", "mean", "constant"}, study.Category: {"", "common", "own", "constant"},
-			study.Boolean: {"", "mean", "common", "constant"}, study.Ordinal: {"", "mean", "common", "constant"},
+			contract.Numeric: {"", "mean", "constant"}, contract.Date: {"", "mean", "constant"}, contract.Category: {"", "common", "own", "constant"},
+			contract.Boolean: {"", "mean", "common", "constant"}, contract.Ordinal: {"", "mean", "common", "constant"},
 		}[f.Type]
 		f.Missing = rules[rnd.IntN(len(rules))]
-		of := study.FeatureFigures{Count: 1000}
+		of := contract.FeatureFigures{Count: 1000}
 		if f.Missing != "" {
 			of.Missing = rnd.Int64N(500)
 			of.Count -= of.Missing
@@ -81,7 +82,7 @@ func schema(rnd *rand.Rand, p, n int) (*study.Contract, *study.Figures, *mat.Den
 }
 
 // showing is a model whose scores are its inputs.
-func showing(t *testing.T, c *study.Contract, figures *study.Figures) (*study.Preparation, *onnx.Graph) {
+func showing(t *testing.T, c *contract.Contract, figures *contract.Figures) (*contract.Preparation, *onnx.Graph) {
 	t.Helper()
 	prep, err := Agreed{Figures: figures}.preparation(c)
 	if err != nil {
@@ -103,7 +104,7 @@ func showing(t *testing.T, c *study.Contract, figures *study.Figures) (*study.Pr
 	if err != nil {
 		t.Fatal(err)
 	}
-	if graph, err = graph.WithMeta(meta(c, study.Hash{})); err != nil {
+	if graph, err = graph.WithMeta(meta(c, wire.Hash{})); err != nil {
 		t.Fatal(err)
 	}
 	return prep, graph
@@ -111,7 +112,7 @@ func showing(t *testing.T, c *study.Contract, figures *study.Figures) (*study.Pr
 
 // allowed is what a column may differ by between float64 and float32: each of the four
 // numbers of (x − c)/s is rounded once, and each of three results, by 2⁻²⁴ of itself.
-func allowed(c *study.Contract, prep *study.Preparation, raw []float64, column int) float64 {
+func allowed(c *contract.Contract, prep *contract.Preparation, raw []float64, column int) float64 {
 	of := c.Columns()[column]
 	x := 1.0
 	if of.Level < 0 {
@@ -179,7 +180,7 @@ func TestPooledPreparation(t *testing.T) {
 		c.Standardise = "pooled"
 		figures.Rows = n
 		for j, f := range c.Features {
-			of := study.FeatureFigures{}
+			of := contract.FeatureFigures{}
 			if len(f.Spellings()) > 0 {
 				of.Levels = make([]int64, len(f.Spellings()))
 			}

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/internal/onnxruntimetest"
-	"concord/study"
 )
 
 // TestONNXRuntimePreparation: for random schemas ONNX Runtime makes of raw rows, gaps
@@ -18,8 +18,8 @@ import (
 func TestONNXRuntimePreparation(t *testing.T) {
 	const schemas, n = 40, 50
 	var jobs []onnxruntimetest.Job
-	var contracts []*study.Contract
-	var preps []*study.Preparation
+	var contracts []*contract.Contract
+	var preps []*contract.Preparation
 	var rows []*mat.Dense
 	for seed := range uint64(schemas) {
 		rnd := rand.New(rand.NewPCG(seed, 888))

@@ -8,11 +8,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
-	"concord/lift"
+	"concord/contract"
 	"concord/privacy"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 // Contribution is what Prepare makes: what would leave, and the basis that
@@ -27,7 +27,7 @@ type Contribution struct {
 	// Values are the numbers of X's rows (n × 1), or nil.
 	Values *mat.Dense
 	// Anchor is the id of the anchor's seed.
-	Anchor study.Hash
+	Anchor wire.Hash
 	// Basis is F (m × l). It stays. Under nri it is nil: F and the order of rows
 	// are gone when Prepare returns.
 	Basis *basis.Basis
@@ -40,13 +40,14 @@ type Contribution struct {
 // be seeded by the operating system's entropy (see [basis.NewSource]): whoever
 // can repeat it knows F and the order of rows.
 //
-// Under nri neither can be made again (NRI Definition 1), as long as what leaves does
-// not lie beside the rows in the clear: F = X⁺X̃, and A⁺Ã too. The caller seals it at
-// once. Memory that the garbage collector moved, swap and core dumps are not covered.
+// Under nri neither can be made again ([imakura2023], definition 1; docs/methods.md section
+// 7.7), as long as what leaves does not lie beside the rows in the clear: F = X⁺X̃, and A⁺Ã
+// too. The caller seals it at once. Memory that the garbage collector moved, swap and core
+// dumps are not covered.
 //
 // Cost: O(n m min(n, m)) for the basis, O((n + a) m l) for the products, and
 // the anchor's generation.
-func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, src rand.Source) (*Contribution, error) {
+func Prepare(c *contract.Contract, t *table.Table, floors Floors, agreed Agreed, src rand.Source) (*Contribution, error) {
 	report, err := Check(c, t, floors)
 	if err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 	if err := report.columns(c, t); err != nil {
 		return nil, fmt.Errorf("party: %w", err)
 	}
-	if c.Basis.Kind == kindCommon {
+	if c.Basis.Pooled() {
 		report.shared(x.rows.Reveal(), agreed.Directions.Reveal())
 	}
 	err = measured{c, x.rows.Reveal(), high.Reveal(), up, x.people, z, f.Matrix().Reveal(), a.Reveal(), image, src}.attack(&report)
@@ -120,8 +121,8 @@ func Prepare(c *study.Contract, t *table.Table, floors Floors, agreed Agreed, sr
 }
 
 // basisFor makes the basis, and drops the rows of which it leaves out less than the
-// floor of eps (MM §2.3, down-sampling).
-func basisFor(c *study.Contract, t *table.Table, prep *study.Preparation, up *lift.Map, floors Floors, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, *table.Table, error) {
+// floor of eps ([nosaka2024mm], section 2.3, down-sampling).
+func basisFor(c *contract.Contract, t *table.Table, prep *contract.Preparation, up *basis.Lift, floors Floors, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, *table.Table, error) {
 	rows := t.Prepared(prep)
 	defer rows.Erase()
 	x := lifted(up, rows)
@@ -149,36 +150,8 @@ func basisFor(c *study.Contract, t *table.Table, prep *study.Preparation, up *li
 	return f, about, t, nil
 }
 
-// kindCommon is F = V Eᵢ with directions V that the parties pooled.
-const kindCommon = "common"
-
-// newBasis makes the contract's kind of basis. All directions are mixed by a Haar
-// matrix, those of a scrambled basis by one that is not orthogonal (NRI §6.1). The
-// directions of a common random basis follow from the parties' seed, those of a common one
-// from what they pooled; the mix follows from neither.
-func newBasis(b study.Basis, x secret.Matrix, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, error) {
-	kind, mix, from := b.Kind, basis.MixHaar, src
-	switch kind {
-	case kindCommon:
-		if _, l := agreed.Directions.Dims(); l != b.Dim {
-			return nil, basis.Report{}, fmt.Errorf("%d common directions for a basis of dimension %d; the parties pool them before they prepare", l, b.Dim)
-		}
-		return basis.Shared(kind, agreed.Directions, x, src)
-	case "common-random":
-		kind, from = basis.KindRandom, agreed.Seed.CommonBasis()
-	case "scrambled":
-		kind, mix = basis.KindPCA, basis.MixNormal
-	case basis.KindPerturbed:
-	default:
-		return basis.New(kind, x, b.Dim, src)
-	}
-	v, about, err := basis.Directions(kind, x, b.Dim, b.Delta, from)
-	if err != nil {
-		return nil, about, err
-	}
-	defer v.Erase()
-	f, err := basis.Mixed(v, mix, src)
-	return f, about, err
+func newBasis(b basis.Spec, x secret.Matrix, agreed Agreed, src rand.Source) (*basis.Basis, basis.Report, error) {
+	return basis.New(b, x, basis.Shared{Seed: agreed.Seed, V: agreed.Directions}, src)
 }
 
 // Erase overwrites what was made, the report excepted.
@@ -202,7 +175,7 @@ type labelled struct {
 }
 
 // permuted returns the prepared rows and their labels in a random order.
-func permuted(t *table.Table, prep *study.Preparation, rnd *rand.Rand) labelled {
+func permuted(t *table.Table, prep *contract.Preparation, rnd *rand.Rand) labelled {
 	all := t.Prepared(prep)
 	defer all.Erase()
 	n, m := all.Dims()

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // Report holds the figures of a table that a person at the site looks at before
@@ -57,7 +57,7 @@ type FeatureRatio struct {
 
 // Keeps returns a *FloorError unless all figures of the report keep the floors. Rows
 // below a floor of eps were dropped when the report was made: none may be left.
-func (r Report) Keeps(c *study.Contract, floors Floors) error {
+func (r Report) Keeps(c *contract.Contract, floors Floors) error {
 	problems := r.counts(c, floors)
 	if r.Eps < floors.Eps {
 		who := "the basis"
@@ -122,7 +122,7 @@ func thousandth(v float64, by func(float64) float64) float64 {
 }
 
 // counts says which counts are below their floors.
-func (r Report) counts(c *study.Contract, floors Floors) []string {
+func (r Report) counts(c *contract.Contract, floors Floors) []string {
 	var problems []string
 	problems = append(problems, floors.Rows.below(r.Rows, "the table has %s", plural(r.Rows, "row", "rows"))...)
 	problems = append(problems, floors.People.below(r.People, "the table has rows of %s", plural(r.People, "person", "people"))...)

@@ -10,13 +10,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
+	"concord/contract"
 	"concord/linalg"
 	"concord/party"
 	"concord/pooled"
 	"concord/privacy"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
+	"concord/wire"
 )
 
 const commonYAML = `
@@ -42,9 +43,9 @@ local_model: {kind: ridge}
 
 // four reads the tables of four parties, each with wards and values of its own kind, and
 // pools them.
-func four(t *testing.T, more string) (*study.Contract, []*table.Table, party.Agreed) {
+func four(t *testing.T, more string) (*contract.Contract, []*table.Table, party.Agreed) {
 	t.Helper()
-	c, err := study.ParseYAML([]byte(commonYAML + more))
+	c, err := contract.ParseYAML([]byte(commonYAML + more))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,14 +129,14 @@ func TestCommon(t *testing.T) {
 			if protocol == "nri" && made.Basis != nil {
 				t.Error("the basis is kept under nri")
 			}
-			if made.Report.Energy <= 0 || made.Anchor != agreed.ID(c) || made.Anchor == study.Hash(agreed.Seed.ID()) {
+			if made.Report.Energy <= 0 || made.Anchor != agreed.ID(c) || made.Anchor == wire.Hash(agreed.Seed.ID()) {
 				t.Errorf("%s: energy %g, anchor id %s", protocol, made.Report.Energy, made.Anchor)
 			}
 		}
 	}
 }
 
-func anchorOf(t *testing.T, c *study.Contract, agreed party.Agreed) *mat.Dense {
+func anchorOf(t *testing.T, c *contract.Contract, agreed party.Agreed) *mat.Dense {
 	t.Helper()
 	a, err := agreed.AnchorForTest(c)
 	if err != nil {
@@ -158,7 +159,7 @@ func TestCommonEps(t *testing.T) {
 	sorted := slices.Clone(dr)
 	slices.Sort(sorted)
 	floor := (sorted[4] + sorted[5]) / 2 // five rows are below
-	made, err := party.Prepare(c, tables[0], party.EffectiveFloors(c, &study.Policy{Eps: floor}), agreed, basis.NewSource())
+	made, err := party.Prepare(c, tables[0], party.EffectiveFloors(c, &contract.Policy{Eps: floor}), agreed, basis.NewSource())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/linalg"
-	"concord/study"
 )
 
 // TheirPiece says what another party's piece of the anchor is like: what can be known of
@@ -32,7 +32,7 @@ type TheirPiece struct {
 //
 // The errors say which: another width, more rows than the anchor, one row or the same
 // row again and again, numbers beyond what the contract's ranges let a piece have.
-func LookAtPiece(c *study.Contract, rows *mat.Dense) (TheirPiece, error) {
+func LookAtPiece(c *contract.Contract, rows *mat.Dense) (TheirPiece, error) {
 	if rows.IsEmpty() {
 		return TheirPiece{}, fmt.Errorf("party: it has no rows")
 	}
@@ -79,7 +79,7 @@ func LookAtPiece(c *study.Contract, rows *mat.Dense) (TheirPiece, error) {
 // pieceBound is the largest number that a piece can hold: rows within the ranges are
 // within 1 of 0 in each feature. Those of smote lie between such rows; a low-rank row is
 // no longer than the row it is made of, √m at most, and has noise of at most delta.
-func pieceBound(c *study.Contract) float64 {
+func pieceBound(c *contract.Contract) float64 {
 	switch {
 	case c.Standardise != "range":
 		return largest

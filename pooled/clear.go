@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
-	"concord/study"
+	"concord/contract"
 )
 
 // ClearOptions say how [Clear] pools. The zero value pools all second moments, each row
@@ -120,7 +120,7 @@ func clearSketch(x []*mat.Dense, exps []int, opt ClearOptions, name func(int) st
 // InClear plays all stages over raw rows that lie open, those of each party, and takes the
 // directions: what every party of them would know after masked sums, to the last bit. Where the
 // contract has views, views names that of each party. It is for laboratories and tests.
-func InClear(c *study.Contract, seed anchor.Seed, parties []Rows, views ...string) (*Pool, error) {
+func InClear(c *contract.Contract, seed anchor.Seed, parties []Rows, views ...string) (*Pool, error) {
 	if len(c.Views) > 0 && len(views) != len(parties) {
 		return nil, fmt.Errorf("pooled: %d views for %d parties", len(views), len(parties))
 	}

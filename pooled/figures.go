@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"strings"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // A number x of a range [lo, hi] is summed as q, an integer: x − c exactly, c the middle of
@@ -31,7 +31,7 @@ const unitBits = 62
 const maxFraction = 2 * unitBits
 
 // span is the middle c of a feature's range and the exponent e of its half width.
-func span(f study.Feature) (centre float64, exp int, err error) {
+func span(f contract.Feature) (centre float64, exp int, err error) {
 	lo, hi, ok := f.Bounds()
 	if !ok {
 		return 0, 0, fmt.Errorf("pooled: feature %q has no range, without which its values cannot be summed secretly", f.Name)
@@ -54,7 +54,7 @@ type numberSums struct {
 
 // add takes a value in; false if it is outside of the range.
 func (s *numberSums) add(x float64) bool {
-	// d + rest is x − c exactly (Knuth's two-sum).
+	// d + rest is x − c exactly (two-sum, [knuth1997], section 4.2.2).
 	d := x - s.centre
 	b := d - x
 	rest := (x - (d - b)) + (-s.centre - b)
@@ -86,7 +86,7 @@ type figureSums struct {
 
 // sumFigures makes the sums of raw rows (p values, NaN for missing), in one pass:
 // O(n p) time, O(p) memory besides the levels. The error names a feature, never a value.
-func sumFigures(c *study.Contract, rows Rows) (*figureSums, error) {
+func sumFigures(c *contract.Contract, rows Rows) (*figureSums, error) {
 	p := len(c.Features)
 	s := &figureSums{missing: make([]uint64, p), numbers: make([]numberSums, p), levels: make([][]uint64, p)}
 	for j, f := range c.Features {
@@ -136,7 +136,7 @@ func sumFigures(c *study.Contract, rows Rows) (*figureSums, error) {
 // figureNames are the names of the statistics of the stage figures, in order: the number
 // of rows, those of each view, and for each feature the missing ones, and counts of levels, or values, their
 // sum, and the sum of their squares.
-func figureNames(c *study.Contract) []string {
+func figureNames(c *contract.Contract) []string {
 	names := append([]string{"rows"}, viewNames(c)...)
 	for _, f := range c.Features {
 		names = append(names, f.Name+": missing")
@@ -151,12 +151,12 @@ func figureNames(c *study.Contract) []string {
 }
 
 // figureFraction is the number of fraction bits of the stage's words.
-func figureFraction(c *study.Contract) int {
+func figureFraction(c *contract.Contract) int {
 	return min(fraction(uint64(c.MaxRows)*uint64(c.Parties), 0), maxFraction)
 }
 
 // words codes the sums, in figureNames' order. No number exceeds rows, in units of 1.
-func (s *figureSums) words(c *study.Contract) []Word {
+func (s *figureSums) words(c *contract.Contract) []Word {
 	f := figureFraction(c)
 	count := func(n uint64) Word { return wordOf(float64(n), f) } // exact: below 2⁵³
 	out := []Word{count(s.rows)}
@@ -183,7 +183,7 @@ func shiftLeft(w Word, n int) Word {
 
 // figuresOf decodes pooled sums of so many sites. The error names what cannot be: a party's
 // program is broken, or it lies.
-func figuresOf(c *study.Contract, sum []Word, sites int) (*study.Figures, error) {
+func figuresOf(c *contract.Contract, sum []Word, sites int) (*contract.Figures, error) {
 	names := figureNames(c)
 	if len(sum) != len(names) {
 		return nil, fmt.Errorf("pooled: %d pooled figures, the contract has %d", len(sum), len(names))
@@ -206,12 +206,12 @@ func figuresOf(c *study.Contract, sum []Word, sites int) (*study.Figures, error)
 		}
 		return q.Int64()
 	}
-	out := &study.Figures{Version: 1, Sites: sites, Rows: count()}
+	out := &contract.Figures{Version: 1, Sites: sites, Rows: count()}
 	for range c.Holdings(nil) {
 		out.Views = append(out.Views, count())
 	}
 	for _, feature := range c.Features {
-		g := study.FeatureFigures{Missing: count()}
+		g := contract.FeatureFigures{Missing: count()}
 		if feature.Ranged() {
 			g.Count = count()
 			s, _ := next()
@@ -246,9 +246,9 @@ func impossibleError(what string, of []string) error {
 
 // unfillable names a feature whose gaps are to be filled by a pooled figure that nobody's
 // rows give: all of them lack it.
-func unfillable(c *study.Contract, figures *study.Figures) error {
+func unfillable(c *contract.Contract, figures *contract.Figures) error {
 	for j, f := range c.Features {
-		if figures.Features[j].Count == 0 && (f.Missing == study.MissingMean || f.Missing == study.MissingCommon) {
+		if figures.Features[j].Count == 0 && (f.Missing == contract.MissingMean || f.Missing == contract.MissingCommon) {
 			return fmt.Errorf("pooled: the feature %q is missing in all rows of all parties, so that there is nothing to fill it with (missing: %s); leave it out, in a new contract", f.Name, f.Missing)
 		}
 	}
@@ -257,7 +257,7 @@ func unfillable(c *study.Contract, figures *study.Figures) error {
 
 // moment is mean and variance from Σq·2^(f−62) and Σq²·2^(f−124), in the feature's unit.
 // ok is false if no values in the range have such sums.
-func moment(feature study.Feature, n int64, sites int, s, q *big.Int, f int) (mean, variance float64, ok bool) {
+func moment(feature contract.Feature, n int64, sites int, s, q *big.Int, f int) (mean, variance float64, ok bool) {
 	if n == 0 {
 		return 0, 0, s.Sign() == 0 && q.Sign() == 0
 	}

@@ -12,14 +12,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // contractOf has the features that are given as YAML, one a line.
-func contractOf(t interface{ Fatal(...any) }, more string, features ...string) *study.Contract {
+func contractOf(t interface{ Fatal(...any) }, more string, features ...string) *contract.Contract {
 	text := "name: Pooled\nparties: 4\nmax_rows: 10000\nstandardise: pooled\nfeatures:\n  - " + strings.Join(features, "\n  - ") +
 		"\nlabel: {name: y, levels: [\"0\", \"1\"], positive: \"1\"}\n" + more
-	c, err := study.ParseYAML([]byte(text))
+	c, err := contract.ParseYAML([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func contractOf(t interface{ Fatal(...any) }, more string, features ...string) *
 const basisYAML = "basis: {kind: pca, dim: 1}\n"
 
 // pool sums the words of the parties' rows as masked sums would.
-func pool(c *study.Contract, parts []*mat.Dense) (*study.Figures, error) {
+func pool(c *contract.Contract, parts []*mat.Dense) (*contract.Figures, error) {
 	var sum []Word
 	for _, x := range parts {
 		s, err := sumFigures(c, MatrixRows(x))
@@ -191,7 +191,7 @@ func TestFiguresLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []study.FeatureFigures{
+	want := []contract.FeatureFigures{
 		{Count: 3, Missing: 1, Levels: []int64{1, 0, 2}},
 		{Count: 4, Levels: []int64{1, 1, 2}},
 		{Count: 3, Missing: 1, Levels: []int64{1, 2}},

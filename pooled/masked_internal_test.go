@@ -12,15 +12,17 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
+	"concord/identity"
 	"concord/masked"
-	"concord/study"
+	"concord/wire"
 )
 
 // identities are made once: keys take time.
-var identities = sync.OnceValue(func() []*study.Identity {
-	var out []*study.Identity
+var identities = sync.OnceValue(func() []*identity.Identity {
+	var out []*identity.Identity
 	for i := range 9 {
-		id, err := study.NewIdentity(study.RoleParty, fmt.Sprintf("Hospital %d", i+1), nil)
+		id, err := identity.New(identity.RoleParty, fmt.Sprintf("Hospital %d", i+1), nil)
 		if err != nil {
 			panic(err)
 		}
@@ -39,12 +41,12 @@ type failer interface {
 func sumMasked(t failer, stage int, statistics masked.Statistics, vectors []masked.Vector, holders ...masked.Holders) []masked.Sums {
 	t.Helper()
 	ids := identities()[:len(vectors)]
-	config := masked.Config{Study: study.HashOf([]byte("study")), Epoch: study.HashOf([]byte("epoch")), Stage: stage, Colluders: 1, Statistics: statistics, Holders: holders}
+	config := masked.Config{Study: wire.HashOf([]byte("study")), Epoch: wire.HashOf([]byte("epoch")), Stage: stage, Colluders: 1, Statistics: statistics, Holders: holders}
 	for _, id := range ids {
 		config.Parties = append(config.Parties, id.Statement)
 	}
-	words := map[study.Hash][]byte{}
-	open := func(h study.Hash) (io.ReadCloser, error) {
+	words := map[wire.Hash][]byte{}
+	open := func(h wire.Hash) (io.ReadCloser, error) {
 		if b, ok := words[h]; ok {
 			return io.NopCloser(bytes.NewReader(b)), nil
 		}
@@ -78,7 +80,7 @@ func sumMasked(t failer, stage int, statistics masked.Statistics, vectors []mask
 		if err := r.Ready(vectors[i], &body); err != nil {
 			t.Fatal(err)
 		}
-		words[study.HashOf(body.Bytes())] = body.Bytes()
+		words[wire.HashOf(body.Bytes())] = body.Bytes()
 		rounds[i] = r
 	}
 	deliver()
@@ -100,7 +102,7 @@ func sumMasked(t failer, stage int, statistics masked.Statistics, vectors []mask
 }
 
 // playMasked is play through masked sums.
-func playMasked(t failer, c *study.Contract, parts []*mat.Dense) []*Pool {
+func playMasked(t failer, c *contract.Contract, parts []*mat.Dense) []*Pool {
 	t.Helper()
 	pools := begun(t, c, len(parts))
 	var rows []Rows
@@ -114,7 +116,7 @@ func playMasked(t failer, c *study.Contract, parts []*mat.Dense) []*Pool {
 
 // playStages takes pools through all stages by masked sums of the parties' rows. holders are
 // those of parts of the statistics, where not all have all.
-func playStages(t failer, c *study.Contract, pools []*Pool, rows []Rows, holders ...masked.Holders) {
+func playStages(t failer, c *contract.Contract, pools []*Pool, rows []Rows, holders ...masked.Holders) {
 	t.Helper()
 	for number, stage := range pools[0].Stages() {
 		var statistics masked.Statistics

@@ -13,8 +13,8 @@ import (
 const reduced = 0x1p-40
 
 // orthonormal returns an orthonormal basis Q (m × k′) of the columns of y (m × k), by
-// Gram and Schmidt's method with every column orthogonalised twice (Giraud, Langou,
-// Rozložník, van den Eshof, Numer. Math. 101, 2005: twice is enough), k′ ≤ k: a column
+// Gram and Schmidt's method with every column orthogonalised twice ([giraud2005]:
+// twice is enough), k′ ≤ k: a column
 // that depends on those before it is dropped.
 //
 // All parties make Q of the same y, and must make the same Q: products are rounded before

@@ -11,19 +11,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
+	"concord/contract"
 	"concord/masked"
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 // Pool is one party's knowledge of what is pooled. It is made anew from the contract, the
 // seed and the sums whenever it is needed: it writes nothing down, and prints nothing.
 // A Pool is not for use by several goroutines.
 type Pool struct {
-	contract *study.Contract // the whole
-	own      *study.Contract // as this party has it: through its view, if there are views
+	contract *contract.Contract // the whole
+	own      *contract.Contract // as this party has it: through its view, if there are views
 	seed     anchor.Seed
-	stages   []study.Stage
+	stages   []contract.Stage
 	// Behind a function, of which fmt can print nothing (see package secret).
 	known func() *known
 }
@@ -31,11 +32,11 @@ type Pool struct {
 // known is what the sums gave.
 type known struct {
 	taken   int // stages
-	figures *study.Figures
-	hash    study.Hash
-	prepare *study.Preparation
+	figures *contract.Figures
+	hash    wire.Hash
+	prepare *contract.Preparation
 	// columns are what a party's own rows become before second moments are made of them.
-	columns *study.Preparation
+	columns *contract.Preparation
 	exps    []int      // a value of column j there is at most 2^exps[j]
 	q       *mat.Dense // the directions of the next sketch
 	moments moments    // after the last stage of a common basis
@@ -47,10 +48,10 @@ type known struct {
 }
 
 // New begins to pool for a contract. Where it has views, c is as this party has it
-// ([study.Contract.Through]); the whole one does for who only takes sums. The seed is that of
+// ([contract.Contract.Through]); the whole one does for who only takes sums. The seed is that of
 // the anchor; only a sketch needs it. The error says that the contract pools nothing, or names a range of which no sums
 // can be made.
-func New(c *study.Contract, seed anchor.Seed) (*Pool, error) {
+func New(c *contract.Contract, seed anchor.Seed) (*Pool, error) {
 	own := c
 	c = c.Whole()
 	stages := c.Stages()
@@ -69,18 +70,18 @@ func New(c *study.Contract, seed anchor.Seed) (*Pool, error) {
 }
 
 // Stages are those of the contract, in their order.
-func (p *Pool) Stages() []study.Stage { return p.stages }
+func (p *Pool) Stages() []contract.Stage { return p.stages }
 
 // Next is the stage whose sums are not there yet; ok is false when all are.
-func (p *Pool) Next() (stage study.Stage, ok bool) {
+func (p *Pool) Next() (stage contract.Stage, ok bool) {
 	if n := p.known().taken; n < len(p.stages) {
 		return p.stages[n], true
 	}
-	return study.Stage{}, false
+	return contract.Stage{}, false
 }
 
 // next wants a stage to be the next one.
-func (p *Pool) next(stage study.Stage) error {
+func (p *Pool) next(stage contract.Stage) error {
 	next, ok := p.Next()
 	if !ok {
 		return fmt.Errorf("pooled: the sums of %q are asked for, and all stages have theirs", stage)
@@ -93,16 +94,16 @@ func (p *Pool) next(stage study.Stage) error {
 
 // weighted is how many units of at most 1 a party's number has, and all of them together:
 // rows, or parties.
-func (p *Pool) weighted(stage study.Stage) (own, all uint64) {
+func (p *Pool) weighted(stage contract.Stage) (own, all uint64) {
 	c := p.contract
-	if stage.Kind != study.StageFigures && c.Pooling.Weights == "equal" {
+	if stage.Kind != contract.StageFigures && c.Pooling.Weights == "equal" {
 		return 1, uint64(c.Parties)
 	}
 	return uint64(c.MaxRows), uint64(c.MaxRows) * uint64(c.Parties)
 }
 
-func (p *Pool) fraction(stage study.Stage) int {
-	if stage.Kind == study.StageFigures {
+func (p *Pool) fraction(stage contract.Stage) int {
+	if stage.Kind == contract.StageFigures {
 		return figureFraction(p.contract)
 	}
 	_, all := p.weighted(stage)
@@ -112,7 +113,7 @@ func (p *Pool) fraction(stage study.Stage) int {
 // Statistics says what the stage sums: names of all numbers, for the figures, and a digest
 // for the others, which parties compare by their hash, and their bound. The stages before
 // it must have been taken.
-func (p *Pool) Statistics(stage study.Stage) (masked.Statistics, error) {
+func (p *Pool) Statistics(stage contract.Stage) (masked.Statistics, error) {
 	if err := p.next(stage); err != nil {
 		return masked.Statistics{}, err
 	}
@@ -120,10 +121,10 @@ func (p *Pool) Statistics(stage study.Stage) (masked.Statistics, error) {
 	own, _ := p.weighted(stage)
 	s := masked.Statistics{Bound: math.Ldexp(float64(own), p.fraction(stage)-masked.FractionBits)}
 	switch stage.Kind {
-	case study.StageFigures:
+	case contract.StageFigures:
 		names := figureNames(p.contract)
 		s.N, s.Name = len(names), func(i int) string { return names[i] }
-	case study.StageMoments:
+	case contract.StageMoments:
 		m := len(k.exps)
 		columns := p.contract.ColumnNames()
 		views := viewNames(p.contract)
@@ -140,7 +141,7 @@ func (p *Pool) Statistics(stage study.Stage) (masked.Statistics, error) {
 			i := rowOf(starts, at)
 			return columns[i] + " × " + columns[i+at-starts[i]]
 		}
-	case study.StageSketch:
+	case contract.StageSketch:
 		m, width := k.q.Dims()
 		columns := p.contract.ColumnNames()
 		s.N, s.Digest = m*width+1, digest("sketch", columns, k.hash, matrixHash(k.q))
@@ -161,7 +162,7 @@ func (p *Pool) Statistics(stage study.Stage) (masked.Statistics, error) {
 //	        u32 columns ‖ for each u32 length ‖ name)
 //
 // Where there are views, the rows of each stand before the columns.
-func digest(stage string, columns []string, of ...study.Hash) study.Hash {
+func digest(stage string, columns []string, of ...wire.Hash) wire.Hash {
 	b := append([]byte("concord/pooled/"+stage+"/v1"), 0)
 	for _, h := range of {
 		b = append(b, h[:]...)
@@ -171,7 +172,7 @@ func digest(stage string, columns []string, of ...study.Hash) study.Hash {
 		b = binary.BigEndian.AppendUint32(b, uint32(len(name)))
 		b = append(b, name...)
 	}
-	return study.HashOf(b)
+	return wire.HashOf(b)
 }
 
 // rowOf is the last i with starts[i] ≤ at.
@@ -194,7 +195,7 @@ func rowOf(starts []int, at int) int {
 //
 // Cost: O(n p) for figures, O(n m²) time and O(m²) memory for moments, O(n m k) and O(m k)
 // for a sketch of k columns.
-func (p *Pool) Local(stage study.Stage, rows Rows) (masked.Vector, error) {
+func (p *Pool) Local(stage contract.Stage, rows Rows) (masked.Vector, error) {
 	words, err := p.words(stage, rows)
 	if err != nil {
 		return masked.Vector{}, err
@@ -206,7 +207,7 @@ func (p *Pool) Local(stage study.Stage, rows Rows) (masked.Vector, error) {
 	return masked.FromWords(statistics, words)
 }
 
-func (p *Pool) words(stage study.Stage, rows Rows) ([]Word, error) {
+func (p *Pool) words(stage contract.Stage, rows Rows) ([]Word, error) {
 	if err := p.next(stage); err != nil {
 		return nil, err
 	}
@@ -224,13 +225,13 @@ func (p *Pool) words(stage study.Stage, rows Rows) ([]Word, error) {
 		return nil
 	}
 	switch stage.Kind {
-	case study.StageFigures:
+	case contract.StageFigures:
 		s, err := sumFigures(c, rows)
 		if err != nil {
 			return nil, err
 		}
 		return spreadFigures(c, s.rows, s.words(c), f), nil
-	case study.StageMoments:
+	case contract.StageMoments:
 		s, n, err := gram(p.prepared(rows), p.ownExps(), name)
 		if err == nil {
 			err = check(n)
@@ -269,7 +270,7 @@ func (p *Pool) prepared(rows Rows) Rows {
 
 // Take takes the sums of the next stage. The errors say that they are of another stage, or
 // cannot be those of any rows.
-func (p *Pool) Take(stage study.Stage, sums masked.Sums) error {
+func (p *Pool) Take(stage contract.Stage, sums masked.Sums) error {
 	words := make([]Word, sums.Len())
 	for i := range words {
 		words[i] = sums.At(i)
@@ -277,14 +278,14 @@ func (p *Pool) Take(stage study.Stage, sums masked.Sums) error {
 	return p.take(stage, words, len(sums.Set))
 }
 
-func (p *Pool) take(stage study.Stage, sum []Word, sites int) error {
+func (p *Pool) take(stage contract.Stage, sum []Word, sites int) error {
 	if err := p.next(stage); err != nil {
 		return err
 	}
 	c, k := p.contract, p.known()
 	f := p.fraction(stage)
 	switch stage.Kind {
-	case study.StageFigures:
+	case contract.StageFigures:
 		figures, err := figuresOf(c, sum, sites)
 		if err != nil {
 			return err
@@ -309,10 +310,10 @@ func (p *Pool) take(stage study.Stage, sum []Word, sites int) error {
 			return err
 		}
 		k.figures, k.prepare, k.columns, k.exps, k.hash = figures, prepare, columns, exps, hash
-		if len(p.stages) > 1 && p.stages[1].Kind == study.StageSketch {
+		if len(p.stages) > 1 && p.stages[1].Kind == contract.StageSketch {
 			k.q = testMatrix(len(exps), c.Pooling.Sketch, p.seed.Sketch())
 		}
-	case study.StageMoments:
+	case contract.StageMoments:
 		views := len(c.Holdings(nil))
 		if len(sum) < views {
 			return fmt.Errorf("pooled: %d second moments for %d views", len(sum), views)
@@ -325,7 +326,7 @@ func (p *Pool) take(stage study.Stage, sum []Word, sites int) error {
 			return err
 		}
 		k.moments, k.sites = dense{s}, sites
-	case study.StageSketch:
+	case contract.StageSketch:
 		y, trace, err := sketchOf(sum, k.exps, k.q, f)
 		if err != nil {
 			return err
@@ -350,7 +351,7 @@ func (p *Pool) take(stage study.Stage, sum []Word, sites int) error {
 // bounds are exponents e of |z| ≤ 2^e for every prepared value z of a column. Preparing is
 // monotone, in real numbers and in rounded ones, so that a feature's ends have the extreme
 // values; what fills a gap is no further out, or counted too.
-func bounds(c *study.Contract, prepare *study.Preparation) ([]int, error) {
+func bounds(c *contract.Contract, prepare *contract.Preparation) ([]int, error) {
 	var out []int
 	columns := c.Columns()
 	raw := make([]float64, len(c.Features))
@@ -388,16 +389,16 @@ func bounds(c *study.Contract, prepare *study.Preparation) ([]int, error) {
 }
 
 // Figures are the pooled figures, nil before their stage was taken.
-func (p *Pool) Figures() *study.Figures { return p.known().figures }
+func (p *Pool) Figures() *contract.Figures { return p.known().figures }
 
 // Preparation is what all parties do to a raw row, nil before the stage figures was taken.
-func (p *Pool) Preparation() *study.Preparation { return p.known().prepare }
+func (p *Pool) Preparation() *contract.Preparation { return p.known().prepare }
 
 // Moments are the pooled second moments over the pooled rows, S/N (m × m), of prepared
 // columns; ok is false unless the stage moments was taken, with rows as weights. Where a party
 // is in the figures and not in them, they have the mean squares that the figures say. Where there
 // are views, each is over the rows that have both columns, less the columns' pooled means
-// ([study.Contract.Centred]), and 0 for two columns that no view has together.
+// ([contract.Contract.Centred]), and 0 for two columns that no view has together.
 func (p *Pool) Moments() (*mat.SymDense, bool) {
 	k := p.known()
 	d, ok := k.moments.(dense)
@@ -519,4 +520,4 @@ func (p *Pool) MarshalText() ([]byte, error) { return nil, secret.ErrEncode }
 func (p *Pool) MarshalBinary() ([]byte, error) { return nil, secret.ErrEncode }
 
 // matrixHash is SHA-256 over sizes and elements, see [anchor.MatrixHash].
-func matrixHash(a *mat.Dense) study.Hash { return anchor.MatrixHash(secret.NewMatrix(a)) }
+func matrixHash(a *mat.Dense) wire.Hash { return anchor.MatrixHash(secret.NewMatrix(a)) }

@@ -15,8 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"concord/anchor"
+	"concord/contract"
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 func seedOf(t interface{ Fatal(...any) }, b byte) anchor.Seed {
@@ -28,7 +29,7 @@ func seedOf(t interface{ Fatal(...any) }, b byte) anchor.Seed {
 }
 
 // mixedContract has a feature of each type.
-func mixedContract(t interface{ Fatal(...any) }, more string) *study.Contract {
+func mixedContract(t interface{ Fatal(...any) }, more string) *contract.Contract {
 	return contractOf(t, more,
 		"{name: age, range: [18, 100]}", "{name: lactate, range: [0, 20], missing: mean}",
 		"{name: ward, type: category, levels: [A, B, C], missing: common}",
@@ -56,7 +57,7 @@ func mixedRows(n int, rnd *rand.Rand) *mat.Dense {
 
 // play runs all stages over the parties' rows, sums in the clear, and returns every
 // party's pool, directions taken.
-func play(t failer, c *study.Contract, parts []*mat.Dense) []*Pool {
+func play(t failer, c *contract.Contract, parts []*mat.Dense) []*Pool {
 	t.Helper()
 	pools := begun(t, c, len(parts))
 	for {
@@ -99,7 +100,7 @@ func play(t failer, c *study.Contract, parts []*mat.Dense) []*Pool {
 }
 
 // begun is a new pool for each of n parties.
-func begun(t failer, c *study.Contract, n int) []*Pool {
+func begun(t failer, c *contract.Contract, n int) []*Pool {
 	t.Helper()
 	pools := make([]*Pool, n)
 	for i := range pools {
@@ -112,7 +113,7 @@ func begun(t failer, c *study.Contract, n int) []*Pool {
 }
 
 // takeDirections gives all parties the directions of the first, where the basis is common.
-func takeDirections(t failer, c *study.Contract, pools []*Pool) {
+func takeDirections(t failer, c *contract.Contract, pools []*Pool) {
 	t.Helper()
 	if c.Basis.Kind != "common" {
 		return
@@ -239,7 +240,7 @@ func TestStatistics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var hashes []study.Hash
+	var hashes []wire.Hash
 	for _, stage := range p.Stages() {
 		for _, other := range p.Stages() {
 			if _, err := p.Statistics(other); (err == nil) != (other == stage) {
@@ -281,7 +282,7 @@ func TestStatistics(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	slices.SortFunc(hashes, func(a, b study.Hash) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(hashes, func(a, b wire.Hash) int { return strings.Compare(a.String(), b.String()) })
 	if len(slices.Compact(hashes)) != 3 {
 		t.Error("two stages have statistics of one hash")
 	}
@@ -350,7 +351,7 @@ func TestOtherRows(t *testing.T) {
 
 // TestPoolRefuses are steps out of their order, and contracts that pool nothing.
 func TestPoolRefuses(t *testing.T) {
-	plain, err := study.ParseYAML([]byte("name: Plain\nparties: 4\nfeatures:\n  - {name: a, range: [0, 1]}\n  - {name: b, range: [0, 1]}\nlabel: {name: y, levels: [\"0\", \"1\"], positive: \"1\"}\nbasis: {kind: pca, dim: 1}\n"))
+	plain, err := contract.ParseYAML([]byte("name: Plain\nparties: 4\nfeatures:\n  - {name: a, range: [0, 1]}\n  - {name: b, range: [0, 1]}\nlabel: {name: y, levels: [\"0\", \"1\"], positive: \"1\"}\nbasis: {kind: pca, dim: 1}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

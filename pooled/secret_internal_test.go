@@ -15,31 +15,31 @@ import (
 
 	"concord/anchor"
 	"concord/basis"
-	"concord/lift"
+	basisspec "concord/basis/spec"
+	"concord/contract"
 	"concord/secret"
-	"concord/study"
 )
 
 // TestNothingEncodes holds that what parties know of each other's rows, and what is made of
 // it, is printed nowhere and encoded by no careless call.
 func TestNothingEncodes(t *testing.T) {
 	const telling = 31.4159
-	f, err := lift.New(2, 3, 1, rand.NewPCG(1, 2))
+	f, err := basis.NewLift(basisspec.Lift{Dim: 3, Gamma: 1}, 2, rand.NewPCG(1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, _, err := basis.New(basis.KindRandom, secret.NewMatrix(mat.NewDense(3, 2, []float64{1, 2, 3, 4, 5, 6.5})), 1, rand.NewPCG(1, 2))
+	made, _, err := basis.New(basis.Spec{Kind: "random", Dim: 1}, secret.NewMatrix(mat.NewDense(3, 2, []float64{1, 2, 3, 4, 5, 6.5})), basis.Shared{}, rand.NewPCG(1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	feature := study.FeatureFigures{Count: 314159, Mean: telling, Variance: telling, Levels: []int64{314159}}
-	figures := study.Figures{Version: 1, Sites: 4, Rows: 314159, Features: []study.FeatureFigures{feature}}
-	prepare := study.Preparation{Fill: []float64{telling}, Levels: []int{0}, Centre: []float64{telling}, Scale: []float64{telling}}
+	feature := contract.FeatureFigures{Count: 314159, Mean: telling, Variance: telling, Levels: []int64{314159}}
+	figures := contract.Figures{Version: 1, Sites: 4, Rows: 314159, Features: []contract.FeatureFigures{feature}}
+	prepare := contract.Preparation{Fill: []float64{telling}, Levels: []int{0}, Centre: []float64{telling}, Scale: []float64{telling}}
 	pairs := anchor.Pairs{Sums: mat.NewSymDense(1, []float64{telling}), Counts: mat.NewSymDense(1, []float64{314159}), Means: []float64{telling}}
 	type holder struct{ Held any }
 	for _, v := range []any{
 		feature, &feature, figures, &figures, prepare, &prepare, pairs, &pairs, f, made,
-		[]study.FeatureFigures{feature}, map[string]study.Figures{"x": figures}, holder{figures}, holder{&prepare},
+		[]contract.FeatureFigures{feature}, map[string]contract.Figures{"x": figures}, holder{figures}, holder{&prepare},
 	} {
 		if b, err := json.Marshal(v); !errors.Is(err, secret.ErrEncode) {
 			t.Errorf("json.Marshal(%T) = %s, %v", v, b, err)

@@ -11,12 +11,12 @@ import (
 )
 
 // Oversample is how many columns a sketch has beyond the dimension of the basis
-// (Halko, Martinsson, Tropp, SIAM Review 53, 2011, §4.2: 5 to 10).
+// ([halko2011], section 4.2: 5 to 10).
 const Oversample = 10
 
 // testMatrix is an orthonormal basis (m × k) of the span of k columns of independent signs
 // from src, the same bits on every machine: where a sketch starts. Signs do as well as
-// normal numbers (Halko, Martinsson, Tropp 2011 §4.6) and need no logarithm. Where k is
+// normal numbers ([halko2011], section 4.6) and need no logarithm. Where k is
 // near m columns may depend on each other: then all are drawn again.
 func testMatrix(m, k int, src rand.Source) *mat.Dense {
 	w := mat.NewDense(m, k, nil)

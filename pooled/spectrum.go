@@ -91,7 +91,7 @@ func (d dense) leading(k int, vectors bool) ([]float64, *mat.Dense, error) {
 }
 
 // nystrom is the approximation E Eᵀ = Y (QᵀY)⁺ Yᵀ of S that Q (m × k) and Y = S Q give
-// (Tropp, Yurtsever, Udell, Cevher, NeurIPS 2017): at most S in the order of semidefinite
+// [tropp2017]: at most S in the order of semidefinite
 // matrices, so that what it says that directions keep is at most what they do keep.
 type nystrom struct {
 	e     *mat.Dense // m × r, empty if nothing was summed

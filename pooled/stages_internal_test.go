@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/masked"
-	"concord/study"
 )
 
 // TestStagesHaveSumsInCommon holds why sums of different stages are of one topic in the
@@ -31,7 +31,7 @@ func TestStagesHaveSumsInCommon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := func(stage study.Stage, parts []*mat.Dense) masked.Sums {
+	sum := func(stage contract.Stage, parts []*mat.Dense) masked.Sums {
 		statistics, err := p.Statistics(stage)
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestMomentsOfFewer(t *testing.T) {
 		parts = append(parts, MatrixRows(last))
 	}
 	// A stage's sums in the clear, over some of the parties.
-	sum := func(stage study.Stage, parts []Rows) []Word {
+	sum := func(stage contract.Stage, parts []Rows) []Word {
 		var out []Word
 		for _, rows := range parts {
 			words, err := p.words(stage, rows)

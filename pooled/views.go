@@ -8,16 +8,16 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // Where parties have different views of the features, every party's vector has the numbers of
 // all features, and 0 in those of features that it lacks: each sum is over the parties that
 // have it. How many rows these have is summed for each view, first of all; views with the same
-// features count as one, since only of all who have them there are enough. Who has which view is in the roster, and [study.Contract.CheckHoldings] says whether enough have each.
+// features count as one, since only of all who have them there are enough. Who has which view is in the roster, and [contract.Contract.CheckHoldings] says whether enough have each.
 
 // viewNames are the names of the rows of each view among the statistics.
-func viewNames(c *study.Contract) []string {
+func viewNames(c *contract.Contract) []string {
 	var names []string
 	for _, h := range c.Holdings(nil) {
 		names = append(names, "rows of "+h.Name())
@@ -26,7 +26,7 @@ func viewNames(c *study.Contract) []string {
 }
 
 // viewRows are a party's rows for each view: its own for the one that it has.
-func viewRows(c *study.Contract, rows uint64, f int) []Word {
+func viewRows(c *contract.Contract, rows uint64, f int) []Word {
 	var out []Word
 	for _, h := range c.Holdings(nil) {
 		n := 0.0
@@ -39,7 +39,7 @@ func viewRows(c *study.Contract, rows uint64, f int) []Word {
 }
 
 // figureWords is how many numbers a feature has in the stage figures.
-func figureWords(f study.Feature) int {
+func figureWords(f contract.Feature) int {
 	n := 1 + len(f.Spellings())
 	if f.Ranged() {
 		n += 3
@@ -49,7 +49,7 @@ func figureWords(f study.Feature) int {
 
 // spreadFigures puts a party's figures, those of its own features, where the whole contract
 // has them.
-func spreadFigures(c *study.Contract, rows uint64, words []Word, f int) []Word {
+func spreadFigures(c *contract.Contract, rows uint64, words []Word, f int) []Word {
 	if c.Within == nil {
 		return words
 	}
@@ -69,7 +69,7 @@ func spreadFigures(c *study.Contract, rows uint64, words []Word, f int) []Word {
 }
 
 // spreadMoments puts the triangle of a party's own columns where the whole contract has it.
-func spreadMoments(c *study.Contract, rows int, words []Word, f int) []Word {
+func spreadMoments(c *contract.Contract, rows int, words []Word, f int) []Word {
 	if c.Within == nil {
 		return words
 	}
@@ -88,7 +88,7 @@ func spreadMoments(c *study.Contract, rows int, words []Word, f int) []Word {
 
 // multiplied is what rows become before second moments are made of them, of all columns and
 // of this party's: prepared, and where there are views centred too.
-func (p *Pool) multiplied(figures *study.Figures, prepare *study.Preparation) (all, own *study.Preparation, err error) {
+func (p *Pool) multiplied(figures *contract.Figures, prepare *contract.Preparation) (all, own *contract.Preparation, err error) {
 	if len(p.contract.Views) == 0 {
 		return prepare, prepare, nil
 	}
@@ -121,7 +121,7 @@ func (p *Pool) ownExps() []int {
 // max_rows·2^−53 of the root of the squares for what float64 rounds while adding.
 func (p *Pool) checkMoments(s *mat.SymDense, views []Word, f, sites int) (together func(i, j int) int64, err error) {
 	c, k := p.contract, p.known()
-	own, _ := p.weighted(study.Stage{Kind: study.StageMoments})
+	own, _ := p.weighted(contract.Stage{Kind: contract.StageMoments})
 	most := float64(own) * float64(sites)
 	limit := func(int, int) float64 { return most }
 	if len(c.Views) > 0 {
@@ -162,7 +162,7 @@ func (p *Pool) checkMoments(s *mat.SymDense, views []Word, f, sites int) (togeth
 func (p *Pool) rowsTogether(views []Word, f, sites int) (func(i, j int) int64, error) {
 	c := p.contract
 	one := new(big.Int).Lsh(big.NewInt(1), uint(f))
-	rows := &study.Figures{}
+	rows := &contract.Figures{}
 	for i, w := range views {
 		q, rest := new(big.Int).QuoRem(intOf(w), one, new(big.Int))
 		if rest.Sign() != 0 || q.Sign() < 0 || !q.IsInt64() || q.Int64() > int64(c.MaxRows)*int64(sites) {

@@ -9,12 +9,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/masked"
-	"concord/study"
 )
 
 // splitContract has two views that share a number and a category.
-func splitContract(t interface{ Fatal(...any) }, more string) *study.Contract {
+func splitContract(t interface{ Fatal(...any) }, more string) *contract.Contract {
 	text := `
 name: Split
 parties: 9
@@ -32,7 +32,7 @@ views:
 label: {name: y, levels: ["0", "1"], positive: "1"}
 anchor: {kind: gaussian, rows: 100}
 ` + more
-	c, err := study.ParseYAML([]byte(text))
+	c, err := contract.ParseYAML([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func splitRows(n int, shift float64, rnd *rand.Rand) *mat.Dense {
 }
 
 // seen are the columns of a view, by features.
-func seen(t interface{ Fatal(...any) }, c *study.Contract, view string, x *mat.Dense) *mat.Dense {
+func seen(t interface{ Fatal(...any) }, c *contract.Contract, view string, x *mat.Dense) *mat.Dense {
 	v, err := c.Through(view)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestMaskedViews(t *testing.T) {
 }
 
 // checkHeld compares figures with those of the rows that have each feature.
-func checkHeld(t *testing.T, c *study.Contract, figures *study.Figures, views []string, whole []*mat.Dense) {
+func checkHeld(t *testing.T, c *contract.Contract, figures *contract.Figures, views []string, whole []*mat.Dense) {
 	t.Helper()
 	for j, f := range c.Features {
 		var have []*mat.Dense
@@ -167,7 +167,7 @@ func checkHeld(t *testing.T, c *study.Contract, figures *study.Figures, views []
 
 // checkTogether compares second moments with means of products over the rows that have
 // both columns, each less its pooled mean.
-func checkTogether(t *testing.T, c *study.Contract, figures *study.Figures, moments *mat.SymDense, views []string, own []*mat.Dense) {
+func checkTogether(t *testing.T, c *contract.Contract, figures *contract.Figures, moments *mat.SymDense, views []string, own []*mat.Dense) {
 	t.Helper()
 	m := c.M()
 	sum, squares, count := mat.NewDense(m, m, nil), mat.NewDense(m, m, nil), mat.NewDense(m, m, nil)
@@ -304,7 +304,7 @@ func TestViewRefusals(t *testing.T) {
 // through the real messages: one site may be the only one with its width.
 func TestViewsAlike(t *testing.T) {
 	c := splitContract(t, "standardise: pooled\n")
-	c.Views = append(c.Views, study.View{Name: "narrow", Features: c.Views[1].Features, Dim: 1})
+	c.Views = append(c.Views, contract.View{Name: "narrow", Features: c.Views[1].Features, Dim: 1})
 	rnd := rand.New(source(3))
 	views := strings.Fields("bedside laboratory bedside laboratory narrow bedside laboratory bedside laboratory")
 	holders := []masked.Holders{{Name: "bedside"}, {Name: "laboratory"}}

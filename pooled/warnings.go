@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // RareLevel is the number of rows below which people are told that a level is rare.
@@ -14,10 +14,10 @@ const RareLevel = 10
 // Warnings are what a person should know before the sums of a stage leave a site, besides
 // what every stage shows: rows are the site's, and levels how many of them each level of
 // each feature has, nil for numbers. What is said of the site stays there.
-func Warnings(c *study.Contract, stage study.Stage, rows int, levels [][]int) []string {
+func Warnings(c *contract.Contract, stage contract.Stage, rows int, levels [][]int) []string {
 	var out []string
 	switch m := c.M(); stage.Kind {
-	case study.StageFigures:
+	case contract.StageFigures:
 		var rare []string
 		for j, f := range c.Features {
 			for k, n := range levels[j] {
@@ -29,7 +29,7 @@ func Warnings(c *study.Contract, stage study.Stage, rows int, levels [][]int) []
 		if rare != nil {
 			out = append(out, fmt.Sprintf("%s: fewer than %d rows here. All other parties together learn how few; where nobody else has any, each of them does", some(rare), RareLevel))
 		}
-	case study.StageMoments:
+	case contract.StageMoments:
 		if rows < m {
 			out = append(out, fmt.Sprintf("%d rows have second moments of %d columns: all other parties together can tell from these whether a person whose values they know is among the rows. A sketch (pooling: sketch) shows less, and more rows than columns hide it", rows, m))
 		}
@@ -40,7 +40,7 @@ func Warnings(c *study.Contract, stage study.Stage, rows int, levels [][]int) []
 // Told says in words what the pooled figures mean for the preparation of all rows, for
 // people at a site: columns that do not vary, and levels that hardly anybody has, without
 // saying how many.
-func Told(c *study.Contract, figures *study.Figures) []string {
+func Told(c *contract.Contract, figures *contract.Figures) []string {
 	var constant, rare []string
 	for j, f := range c.Features {
 		g := figures.Features[j]

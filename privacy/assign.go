@@ -10,7 +10,7 @@ import (
 
 // assign returns, for every row of cost (k × n, k ≤ n), a column of its own such that
 // the sum of the costs is least: the Hungarian method by shortest augmenting paths
-// (Jonker and Volgenant 1987), without their start. It panics if k > n or a cost is not
+// [jonker1987], without their start. It panics if k > n or a cost is not
 // finite, with which it would not end. The cost is O(k² n).
 func assign(cost *mat.Dense) []int {
 	k, n := cost.Dims()

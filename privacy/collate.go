@@ -27,12 +27,12 @@ type RankMatch struct {
 	Chance, ChanceNear float64
 }
 
-// RankMatching measures, for each feature of x (n × m), how many rows of z (n × l)
-// find their person by their place: the rows are sorted by the column or principal
-// component of z that has the largest correlation with the feature, in its direction,
-// and the people by the feature. It speaks against an attacker who holds z, without
-// the order of its rows, and a list of people with that feature: the collation that
-// NRI Definition 1 is to prevent (METHODS.md section 7). Row i of z is that of row i of x.
+// RankMatching measures, for each feature of x (n × m), how many rows of z (n × l) find their
+// person by their place: the rows are sorted by the column or principal component of z that has
+// the largest correlation with the feature, in its direction, and the people by the feature. It
+// speaks against an attacker who holds z, without the order of its rows, and a list of people
+// with that feature: the collation that [imakura2023], definition 1, is to prevent
+// (docs/methods.md section 7.4). Row i of z is that of row i of x.
 //
 // Equal values have no order of their own. They count as their share of all ways to
 // order them: of k people of one age, a shared row whose place is among theirs is

@@ -77,8 +77,8 @@ func TestRankMatchingProperties(t *testing.T) {
 	}
 }
 
-// scrambled returns X F with the scrambled PCA basis of NRI §6.1, F = B E: B are the l
-// leading principal directions of x (n × m), E is l × l, random and not orthogonal.
+// scrambled returns X F with the scrambled PCA basis of [imakura2023], section 6.1, F = B E: B
+// are the l leading principal directions of x (n × m), E is l × l, random and not orthogonal.
 // With whiten the directions are divided by the deviations along them.
 func scrambled(t *testing.T, x *mat.Dense, l int, whiten bool, src rand.Source) *mat.Dense {
 	t.Helper()
@@ -120,7 +120,7 @@ func standardised(x *mat.Dense) *mat.Dense {
 	return out
 }
 
-// TestRankMatchingNRI: sorting by one shared column collates most of NRI's patients,
+// TestRankMatchingNRI: sorting by one shared column collates most of the patients of [imakura2023],
 // in the tables as published and under other draws of the scrambling matrix;
 // standardising or whitening before the projection brings that down.
 func TestRankMatchingNRI(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 )
 
 // The collusion attack: a party and the analyst put together what each of them holds,
-// the anchor A and the images A_j, X̃_j of another party (ODC1 and ODC2 §II-B; MM §2.3).
+// the anchor A and the images A_j, X̃_j of another party ([nosaka2025], section
+// II-B; [nosaka2024mm], section 2.3; docs/methods.md section 7.2).
 // Every party can run it on itself before it sends.
 
 // RecoverBasis returns the secret basis F (m × l) that maps the anchor a (a × m) to

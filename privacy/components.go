@@ -14,7 +14,7 @@ const directionComponents = 64
 
 // IndependentDirections returns directions D (l × r) along which the rows of a (n × l)
 // have scores a D that are as independent and as far from normal as FastICA finds
-// (Hyvärinen 1999), and whether it converged. It is what somebody does who has nothing
+// [hyvarinen1999], and whether it converged. It is what somebody does who has nothing
 // but a. Of rows z = xF with independent features it finds directions near those of single
 // features, named by nobody; of the image of an anchor with independent elements that are
 // not normal, uniform ones say, it finds directions near the columns of F⁺, so that z D is

@@ -11,8 +11,9 @@ import (
 // row i of z is that of row i of x. A constant column has none, and gets 0.
 //
 // A value near 1 says that whoever holds z knows that feature up to scale and offset,
-// whatever was mixed into z: NRI §6.2.1 asks for less than 0.4, but compares x with
-// rows that were permuted, which hides any correlation; see METHODS.md section 7.
+// whatever was mixed into z: [imakura2023], section 6.2.1, asks for less than 0.4, but compares x with
+// rows that were permuted, which hides any correlation; see
+// docs/methods.md section 7.4.
 //
 // The columns are centred and scaled before they are multiplied, block by block, so
 // that neither units nor a large mean cost digits. The cost is O(n m l) in time,

@@ -107,7 +107,7 @@ func TestCorrelationsRefuse(t *testing.T) {
 	}
 }
 
-// patients are NRI's tables 1 to 3 for one party, in the order of the persons and in
+// patients are tables 1 to 3 of [imakura2023] for one party, in the order of the persons and in
 // that in which the tables of representations print them.
 type patients struct{ x, share, aligned, sharePrinted *mat.Dense }
 
@@ -148,9 +148,9 @@ func readPatients(t *testing.T, party int) patients {
 	return p
 }
 
-const weight = 2 // the feature of NRI's patients
+const weight = 2 // the feature of the patients of [imakura2023]
 
-// TestCorrelationsNRI: NRI's own patients. Its statement, all correlations below 0.4,
+// TestCorrelationsNRI: the patients of [imakura2023]. Its statement, all correlations below 0.4,
 // holds by position of the rows; matched by person, weight is in the shared columns.
 func TestCorrelationsNRI(t *testing.T) {
 	for party := 1; party <= 2; party++ {

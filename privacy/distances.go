@@ -67,7 +67,7 @@ type DistanceLink struct {
 // the quantiles of the distances from a row to the other known rows and from an image to
 // all images. Then the links that agree best among themselves are the seeds, and
 // every known row is given the image whose distances to the seeds' images fit its own,
-// one to one at the least sum (seeded graph matching: Fishkind et al. 2019, with the sum
+// one to one at the least sum (seeded graph matching: [fishkind2019], with the sum
 // linear in the seeds), until nothing changes. The start with the least stress counts.
 //
 // At most 1000 images drawn by src are searched: among more the rate is lower, as

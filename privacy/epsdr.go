@@ -14,9 +14,9 @@ import (
 //
 //	‖x − x F F⁺‖ / ‖x‖
 //
-// X has ε-DR privacy under F if no row is below ε (MM Definition 2.6, after Nguyen et
-// al. 2020); see [Below]. 0 is a row that comes back exactly, 1 one that F maps to
-// zero. A row of zeros comes back exactly, so it is 0 by definition.
+// X has ε-DR privacy under F if no row is below ε ([nosaka2024mm], definition 2.6, after
+// [nguyen2020]; docs/methods.md section 7.3); see [Below]. 0 is a row that comes back exactly,
+// 1 one that F maps to zero. A row of zeros comes back exactly, so it is 0 by definition.
 //
 // The measure speaks against collusion of a party with the analyst, who then know F.
 // It does not cover what an attacker knows besides: x counts from the origin, so
@@ -74,7 +74,7 @@ func DR(x, f *mat.Dense) ([]float64, error) {
 }
 
 // Below returns the rows, from 0 and increasing, whose value is not at least eps, NaN
-// included: those to drop before sending (MM §2.3, down-sampling).
+// included: those to drop before sending ([nosaka2024mm], section 2.3, down-sampling).
 func Below(dr []float64, eps float64) []int {
 	var rows []int
 	for i, d := range dr {

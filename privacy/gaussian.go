@@ -9,7 +9,16 @@
 // Noise: [Sigma] calibrates it, [Clip] and [AddSecure] are for releases, [Gaussian] for
 // simulations.
 //
-// The attacks measure; they do not bound what others could do.
+// # What a figure says, and what not
+//
+// Each attack is against somebody in particular, and its comment says whom: the analyst
+// alone, who has images and no anchor; the analyst with one party, who has A and hence
+// every F; a thief at the site. The formulas are in docs/methods.md section 7, who is who in
+// docs/threat-model.md. Where a choice needs luck the attacker has it. The attacks are linear
+// (but for [Unlift]) and run on the party's own rows: they measure, and do not bound what
+// somebody could do with other data, more time, or another method. Only noise calibrated
+// by [Sigma] is a bound, (ε, δ)-differential privacy, for the features of one row in one
+// release: not for a person with several rows, nor for labels or counts.
 package privacy
 
 import (
@@ -24,7 +33,7 @@ import (
 
 // Sigma is the smallest standard deviation of Gaussian noise that makes a function of
 // ℓ₂ sensitivity Δ (ε, δ)-differentially private: the analytic Gaussian mechanism
-// (Balle and Wang 2018, arXiv:1805.06530, Theorem 8), the σ at which
+// ([balle2018], theorem 8; docs/methods.md section 7.8), the σ at which
 //
 //	Φ(Δ/(2σ) − εσ/Δ) − e^ε Φ(−Δ/(2σ) − εσ/Δ) = δ
 //
@@ -80,7 +89,7 @@ func logPhi(x float64) float64 {
 
 // Gaussian returns x with independent normal noise of deviation sigma added to every
 // number. It is for laboratories: floating-point noise has gaps that an attacker can
-// use (Mironov 2012), and src is no secret there.
+// use [mironov2012], and src is no secret there.
 func Gaussian(x *mat.Dense, sigma float64, src rand.Source) *mat.Dense {
 	n, m := x.Dims()
 	noise := linalg.Normal(n, m, src)

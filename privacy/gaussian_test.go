@@ -42,7 +42,7 @@ func TestSigmaKnown(t *testing.T) {
 	}
 }
 
-// TestSigmaPublished are METHODS' figures of ODC2's baseline, to their digits.
+// TestSigmaPublished are the figures of docs/methods.md section 7.8, to their digits.
 func TestSigmaPublished(t *testing.T) {
 	for _, c := range []struct{ epsilon, want float64 }{{0.5, 4.61}, {2, 1.445}, {8, 0.480}} {
 		got, err := privacy.Sigma(c.epsilon, 1e-3, 1)

@@ -17,7 +17,7 @@ type icaResult struct {
 }
 
 // independent is FastICA with the contrast log cosh and symmetric decorrelation
-// (Hyvärinen 1999, IEEE Trans. Neural Networks 10(3), equations 20 and 45; α = 1) on whitened
+// ([hyvarinen1999], eq. (20) and (45); α = 1) on whitened
 // scores t (n × r, columns of mean 0, variance 1, uncorrelated), from the orthogonal start
 // w (r × r):
 //

@@ -55,8 +55,8 @@ type Gain struct {
 //	x̂ = z Z_k⁺X_k                                      least squares, least norm
 //	x̂ = x̄_k + (z − z̄_k)(ZᵀZ + λ)⁻¹ZᵀX, Z, X centred    ridge, λ by leave-one-out
 //
-// METHODS' section on attacks by the analyst alone has the first from k = m on and the
-// second from k = l on; ridge regression (Hoerl and Kennard 1970) helps below and
+// The first works from k = m on, the second from k = l on (docs/methods.md section 7.1);
+// ridge regression [hoerl1970] helps below and
 // around k = l, where the second is unstable. The best of the three is reported, a
 // choice made knowing the truth, so in the attacker's favour.
 //
@@ -179,7 +179,7 @@ func decodeKnown(xk, zk, images *mat.Dense) (known, error) {
 //
 //	1 − 1/k − Σⱼ u²ᵢⱼ s²ⱼ/(s²ⱼ + λ)
 //
-// (Golub, Heath and Wahba 1979, §1). λ goes from s²₁ down in tens to 1e-14 s²₁, where
+// ([golub1979], section 1). λ goes from s²₁ down in tens to 1e-14 s²₁, where
 // it is below rounding; a λ at which a row decides its own fit is passed over.
 func ridgeDecode(xk, zk, images *mat.Dense) (*mat.Dense, error) {
 	k, m := xk.Dims()

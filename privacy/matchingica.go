@@ -24,7 +24,7 @@ const (
 // the sources are independent, far from normal and of distinct shapes.
 //
 // On either side the scores on the first r principal axes are turned by FastICA
-// (Hyvärinen 1999) into sources sⱼ of variance 1. Each of z is given one of
+// [hyvarinen1999] into sources sⱼ of variance 1. Each of z is given one of
 // public, and a sign, such that the sum of the distances between their quantiles is
 // least (the Hungarian method), quantiles about 0 and not about the mean, which a linear
 // map keeps:

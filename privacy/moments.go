@@ -17,8 +17,8 @@ type moments struct {
 	constant []bool
 }
 
-// momentsOf reads x (n × m, finite) twice, in two passes as Chan, Golub and LeVeque
-// (The American Statistician 37, 1983) advise. Sums are formed block by block in one
+// momentsOf reads x (n × m, finite) twice, in two passes as [chan1983]
+// advises. Sums are formed block by block in one
 // order, so the bits do not depend on the number of cores. The cost is O(n m).
 func momentsOf(x *mat.Dense) moments {
 	n, m := x.Dims()

@@ -27,7 +27,8 @@ func keyOf(v float64) uint64 {
 
 // ordered returns column j of x (n × m, finite) in increasing order; equal numbers keep
 // the order of their rows. The cost is O(n): digits of 11 bits are sorted from the
-// last to the first (Knuth, The Art of Computer Programming 3, §5.2.5).
+// last to the first ([knuth1997], volume 3,
+// section 5.2.5).
 func ordered(x *mat.Dense, j int) []entry {
 	raw := x.RawMatrix()
 	list := make([]entry, raw.Rows)

@@ -10,7 +10,7 @@ import (
 const shapePoints = 64
 
 // quantiles are the quantiles of v at (q + ½)/64, between order statistics by linear
-// interpolation of the position n(q + ½)/64 − ½ (Hazen's; Hyndman and Fan 1996, type 5).
+// interpolation of the position n(q + ½)/64 − ½ (Hazen's; [hyndman1996], type 5).
 func quantiles(v []float64) []float64 {
 	v = slices.Sorted(slices.Values(v))
 	out := make([]float64, shapePoints)

@@ -56,9 +56,9 @@ const grid = 0x1p-20
 // place, for releases whose guarantee somebody relies on; [Gaussian] is for simulations.
 // src must be seeded by the operating system's entropy.
 //
-// The deviates are exact to 64 binary places behind the point (Karney 2016,
-// arXiv:1303.6257, Algorithm N), not transformed floating-point numbers, whose gaps
-// tell noisy values apart (Mironov 2012). The sums are rounded to multiples of about
+// The deviates are exact to 64 binary places behind the point ([karney2016],
+// algorithm N), not transformed floating-point numbers, whose gaps
+// tell noisy values apart [mironov2012]. The sums are rounded to multiples of about
 // 2⁻²⁰ σ, the same step for all, which takes away the low bits in which a value before
 // the noise could show. What remains is that rounding falls on the other side once in
 // about 2³⁰ elements.
@@ -94,7 +94,7 @@ func AddSecure(x *mat.Dense, sigma float64, src rand.Source) error {
 	return nil
 }
 
-// deviate is a standard normal deviate (Karney 2016, Algorithm N): k and the fraction
+// deviate is a standard normal deviate ([karney2016], algorithm N): k and the fraction
 // x are accepted with probability exp(−k(k−1)/2) exp(−x(2k+x)/2).
 func deviate(src rand.Source) float64 {
 	for {
@@ -128,7 +128,7 @@ func times(src rand.Source, n uint64, trial func(rand.Source) bool) bool {
 }
 
 // half succeeds with probability exp(−1/2): the run of falling uniform numbers that
-// begins below ½ has an even length (Karney 2016, Algorithm H; von Neumann 1951).
+// begins below ½ has an even length ([karney2016], algorithm H; [neumann1951]).
 func half(src rand.Source) bool {
 	even := true
 	for y := uint64(1) << 63; ; even = !even {
@@ -140,8 +140,8 @@ func half(src rand.Source) bool {
 	}
 }
 
-// fraction succeeds with probability exp(−x(2k+x)/(2k+2)), x in units of 2⁻⁶⁴ (Karney
-// 2016, Algorithm B).
+// fraction succeeds with probability exp(−x(2k+x)/(2k+2)), x in units of 2⁻⁶⁴ ([karney2016],
+// algorithm B).
 func fraction(src rand.Source, k, x uint64) bool {
 	even := true
 	for y := x; ; even = !even {
@@ -159,7 +159,7 @@ func fraction(src rand.Source, k, x uint64) bool {
 	}
 }
 
-// below is a uniform integer in [0, n), without bias (Lemire 2019).
+// below is a uniform integer in [0, n), without bias [lemire2019].
 func below(src rand.Source, n uint64) uint64 {
 	for {
 		high, low := bits.Mul64(src.Uint64(), n)

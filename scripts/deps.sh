@@ -35,3 +35,4 @@ if [ -n "$missing" ]; then
 fi
 
 go mod download
+(cd test && go mod download)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
@@ -26,8 +26,8 @@ func TestAges(t *testing.T) {
 	}
 	for _, row := range rows[1:] {
 		for k, as := range []string{"days", "age"} {
-			c := &study.Contract{Label: study.Label{Name: "label", Type: "number"}, Standardise: "none", MaxRows: 10,
-				Features: []study.Feature{{Name: "born", Type: study.Date, As: as, From: row[1], Layout: "DD.MM.YYYY", Range: &study.Range{Min: -1e6, Max: 1e6}}}}
+			c := &contract.Contract{Label: contract.Label{Name: "label", Type: "number"}, Standardise: "none", MaxRows: 10,
+				Features: []contract.Feature{{Name: "born", Type: contract.Date, As: as, From: row[1], Layout: "DD.MM.YYYY", Range: &contract.Range{Min: -1e6, Max: 1e6}}}}
 			d := strings.Split(row[0], "-")
 			got, err := table.ReadCSV(strings.NewReader("born,label\n"+d[2]+"."+d[1]+"."+d[0]+",1\n"), "x.csv", c, table.Options{})
 			if row[2] == "no" {

@@ -9,19 +9,19 @@ import (
 	"testing"
 	"time"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
 // numbersCSV is a file of n rows of m numbers, written with the given format and
 // precision, and its contract.
-func numbersCSV(n, m int, format byte, precision int) ([]byte, *study.Contract) {
-	c := &study.Contract{Label: study.Label{Name: "label", Type: "number"}, Standardise: "none", MaxRows: n}
+func numbersCSV(n, m int, format byte, precision int) ([]byte, *contract.Contract) {
+	c := &contract.Contract{Label: contract.Label{Name: "label", Type: "number"}, Standardise: "none", MaxRows: n}
 	rnd := rand.New(rand.NewPCG(8, 4))
 	var b []byte
 	for j := range m {
 		name := "f" + strconv.Itoa(j)
-		c.Features = append(c.Features, study.Feature{Name: name, Type: study.Numeric, Range: &study.Range{Min: -1e4, Max: 1e4}})
+		c.Features = append(c.Features, contract.Feature{Name: name, Type: contract.Numeric, Range: &contract.Range{Min: -1e4, Max: 1e4}})
 		b = append(append(b, name...), ',')
 	}
 	b = append(b, "label\n"...)

@@ -5,7 +5,7 @@ import (
 	"time"
 	"unicode"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // dateLayout reads dates of one layout and turns them into numbers.
@@ -17,7 +17,7 @@ type dateLayout struct {
 }
 
 // newDateLayout takes a feature that the contract has checked.
-func newDateLayout(f *study.Feature) dateLayout {
+func newDateLayout(f *contract.Feature) dateLayout {
 	d := dateLayout{layout: f.Layout, parse: f.DateLayout(), age: f.As == "age"}
 	if from, err := time.Parse(time.DateOnly, f.From); err == nil {
 		d.from = dayOf(from)
@@ -32,11 +32,11 @@ func (d *dateLayout) read(cell []byte) (day int64, ok bool) {
 	return dayOf(t), err == nil
 }
 
-// value is the number that a day becomes, as study.Feature.DateValue defines it.
+// value is the number that a day becomes, as contract.Feature.DateValue defines it.
 func (d *dateLayout) value(day int64) float64 {
 	days := float64(day - d.from)
 	if d.age {
-		return -days / study.DaysOfYear
+		return -days / contract.DaysOfYear
 	}
 	return days
 }

@@ -17,8 +17,7 @@ import (
 // accept hexadecimal floats, underscores, NaN and infinities.
 //
 // The result is the nearest float64, as strconv has it: see [nearest]. Digits are read
-// eight at a time (Lemire 2021, "Number parsing at a gigabyte per second",
-// doi:10.1002/spe.2984, section 4), because bytes one by one cost a wrong branch for
+// eight at a time ([lemire2021], section 4), because bytes one by one cost a wrong branch for
 // each length.
 func readNumber(cell []byte, comma bool) (x float64, ok bool) {
 	point := byte('.')
@@ -186,7 +185,7 @@ func anyDigits(b []byte, point byte) (mantissa uint64, power int, sure, ok bool)
 // to strconv.
 //
 // Where mantissa is below 2⁵³ and the power at most 22 both are floats, so that one
-// multiplication or division rounds once (Clinger 1990, section 4). Otherwise the power
+// multiplication or division rounds once ([clinger1990], section 4). Otherwise the power
 // is known as an integer T of 128 bits and a power of two, too small by less than 1, and
 // with m, which is mantissa shifted to 64 bits,
 //
@@ -194,7 +193,7 @@ func anyDigits(b []byte, point byte) (mantissa uint64, power int, sure, ok bool)
 //
 // so that 128 bits of the product, which lose less than 1 as well, say on which side of
 // the middle between two floats the number lies, unless they are within 4 of it (after a
-// shift by one bit). That is the way of Lemire 2021, without its second look.
+// shift by one bit). That is the way of [lemire2021], without its second look.
 func nearest(mantissa uint64, power int) (x float64, ok bool) {
 	if mantissa < 1<<53 && -22 <= power && power <= 22 {
 		if power < 0 {

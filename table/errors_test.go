@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"concord/contract"
 	_ "concord/internal/repeatable" // the same cases every time
-	"concord/study"
 	"concord/table"
 )
 
@@ -342,7 +342,7 @@ func TestClassesAsNumbers(t *testing.T) {
 func TestManyNames(t *testing.T) {
 	c := newContract()
 	for k := range 30 {
-		c.Features = append(c.Features, study.Feature{Name: fmt.Sprint("f", k), Type: "numeric"})
+		c.Features = append(c.Features, contract.Feature{Name: fmt.Sprint("f", k), Type: "numeric"})
 	}
 	_, err := table.ReadCSV(strings.NewReader(header+"1,20,5,benign\n"), "x.csv", c, table.Options{})
 	want := "x.csv: line 1: 30 columns are missing: f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19 and 10 more"

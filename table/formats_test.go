@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
@@ -52,7 +52,7 @@ func sameAsTyped(t *testing.T, path string, opt table.Options, format string) {
 
 // refused holds that a source is refused with the given error and hint, which are
 // compared without the path.
-func refused(t *testing.T, path string, c *study.Contract, opt table.Options, want, hint string) {
+func refused(t *testing.T, path string, c *contract.Contract, opt table.Options, want, hint string) {
 	t.Helper()
 	got, err := table.Open(path, c, opt)
 	var errs *table.Errors
@@ -222,7 +222,7 @@ func TestParquetHugeCell(t *testing.T) {
 		t.Fatalf("the file has %d bytes: %v", info.Size(), err)
 	}
 	c := newContract()
-	c.Features = []study.Feature{{Name: "age", Type: study.Category, Levels: []string{"x", "y"}}}
+	c.Features = []contract.Feature{{Name: "age", Type: contract.Category, Levels: []string{"x", "y"}}}
 	used := peakHeap(t, func() {
 		refused(t, path, c, table.Options{Label: table.Ignored},
 			"FILE: column 1 (age): a page of the column needs N bytes of memory; at most 134217728 are read\nFILE: reading stopped after 1 problem, there may be more",
@@ -360,7 +360,7 @@ func TestNumPy(t *testing.T) {
 	typed("structured.npy", "NumPy")
 
 	numbers := newContract()
-	numbers.Label = study.Label{Name: "outcome", Type: "class", Levels: []string{"0", "1"}, Positive: "1"}
+	numbers.Label = contract.Label{Name: "outcome", Type: "class", Levels: []string{"0", "1"}, Positive: "1"}
 	names := []string{"age", "bmi", "kg", "outcome"}
 	for _, name := range []string{"matrix.npy", "fortran.npy", "whole.npy"} {
 		got, err := table.Open(at(name), numbers, table.Options{Names: names})
@@ -426,9 +426,9 @@ func TestIDX(t *testing.T) {
 	}
 	const pictures = "\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x02\x00\x00\x00\x02" + "\x00\x01\x02\xff" + "\x04\x05\x06\x07"
 	const labels = "\x00\x00\x08\x01\x00\x00\x00\x02" + "\x01\x00"
-	c := &study.Contract{Standardise: "none", MaxRows: 10, Label: study.Label{Name: "digit", Type: "class", Levels: []string{"0", "1"}}}
+	c := &contract.Contract{Standardise: "none", MaxRows: 10, Label: contract.Label{Name: "digit", Type: "class", Levels: []string{"0", "1"}}}
 	for j := range 4 {
-		c.Features = append(c.Features, study.Feature{Name: fmt.Sprint("pixel", j+1), Type: study.Numeric, Range: &study.Range{Min: 0, Max: 255}})
+		c.Features = append(c.Features, contract.Feature{Name: fmt.Sprint("pixel", j+1), Type: contract.Numeric, Range: &contract.Range{Min: 0, Max: 255}})
 	}
 	y := write("labels", labels)
 	for _, path := range []string{write("pictures", pictures), write("pictures.gz", compressed(pictures))} {

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // layout says where a file keeps what the contract asks for.
@@ -25,7 +25,7 @@ const (
 )
 
 // columns is how many columns the contract names: features, label, subject.
-func columns(c *study.Contract) int {
+func columns(c *contract.Contract) int {
 	if c.Subject != "" {
 		return len(c.Features) + 2
 	}
@@ -33,7 +33,7 @@ func columns(c *study.Contract) int {
 }
 
 // wantedNames are the contract's names.
-func wantedNames(c *study.Contract) map[string]bool {
+func wantedNames(c *contract.Contract) map[string]bool {
 	names := make(map[string]bool, columns(c))
 	for _, f := range c.Features {
 		names[f.Name] = true
@@ -47,7 +47,7 @@ func wantedNames(c *study.Contract) map[string]bool {
 
 // readHeader finds the contract's columns among those of a source and adds what is
 // wrong to p. line is that of the header, 0 where the source has no lines.
-func readHeader(header []Column, line int, c *study.Contract, opt Options, p *problems) layout {
+func readHeader(header []Column, line int, c *contract.Contract, opt Options, p *problems) layout {
 	m := len(c.Features)
 	wanted := make(map[string]int, m+2) // the label is wanted[name] = m, the subject m + 1
 	for j, f := range c.Features {
@@ -115,7 +115,7 @@ func readHeader(header []Column, line int, c *study.Contract, opt Options, p *pr
 
 // noneKnown describes a first line with none of the contract's names. It may be
 // a row, so nothing of it is shown.
-func noneKnown(header []Column, line int, c *study.Contract) CellError {
+func noneKnown(header []Column, line int, c *contract.Contract) CellError {
 	e := CellError{Line: line, Problem: fmt.Sprintf("none of the contract's %d columns is in the header", columns(c)), Hint: hintHeader}
 	values := 0
 	for _, column := range header {
@@ -139,7 +139,7 @@ func noneKnown(header []Column, line int, c *study.Contract) CellError {
 
 // extraColumns adds a problem for each column that is not in the contract. Features that
 // the site's view lacks are in it.
-func extraColumns(header []Column, line int, wanted map[string]int, missing []string, c *study.Contract, p *problems) {
+func extraColumns(header []Column, line int, wanted map[string]int, missing []string, c *contract.Contract, p *problems) {
 	elsewhere := map[string]bool{}
 	if c.Within != nil {
 		for _, f := range c.Whole().Features {

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strconv"
 
-	"concord/internal/npy"
+	"concord/npy"
 )
 
 // maxPixels bounds the columns of an IDX file, of which a header of some bytes may name

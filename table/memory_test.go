@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
@@ -70,11 +70,11 @@ func (g *generator) Read(b []byte) (int, error) {
 // text, within a few megabytes.
 func TestScanIsBounded(t *testing.T) {
 	const n, m = 300_000, 100
-	c := &study.Contract{Label: study.Label{Name: "label", Type: "number"}, Standardise: "none", MaxRows: n}
+	c := &contract.Contract{Label: contract.Label{Name: "label", Type: "number"}, Standardise: "none", MaxRows: n}
 	var head, row strings.Builder
 	for j := range m {
 		name := fmt.Sprint("f", j)
-		c.Features = append(c.Features, study.Feature{Name: name, Type: study.Numeric})
+		c.Features = append(c.Features, contract.Feature{Name: name, Type: contract.Numeric})
 		head.WriteString(name + ",")
 		fmt.Fprintf(&row, "%d.25,", j)
 	}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"concord/internal/npy"
+	"concord/npy"
 )
 
 // maxBinaryRow bounds the bytes of one row, or of the buffers of all columns together.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // LabelMode says what is done with the label's column.
@@ -70,7 +70,7 @@ type Options struct {
 //
 // Cost: O(n p) time in one pass, n p numbers of memory and what the source needs for
 // some rows.
-func Open(path string, c *study.Contract, opt Options) (*Table, error) {
+func Open(path string, c *contract.Contract, opt Options) (*Table, error) {
 	src, p, err := open(path, c, opt)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func Open(path string, c *study.Contract, opt Options) (*Table, error) {
 //
 // Cost: that of Open, and one record of memory, whose length is bounded (1 MiB and
 // 1 KiB for each column of the contract).
-func ReadCSV(r io.Reader, name string, c *study.Contract, opt Options) (*Table, error) {
+func ReadCSV(r io.Reader, name string, c *contract.Contract, opt Options) (*Table, error) {
 	p := &problems{file: name}
 	src, problem := openCSV(r, opt.Delimiter, wantedNames(c), columns(c))
 	if problem != nil {
@@ -103,7 +103,7 @@ func OpenSource(path string, opt Options) (Source, error) {
 	return src, err
 }
 
-func open(path string, c *study.Contract, opt Options) (Source, *problems, error) {
+func open(path string, c *contract.Contract, opt Options) (Source, *problems, error) {
 	return openAny(path, wanted{wantedNames(c), c.Label.Name, columns(c)}, opt)
 }
 
@@ -281,7 +281,7 @@ func withLabels(pixels io.Reader, label string, opt Options) (*binarySource, *Ce
 }
 
 // read keeps the rows of a source.
-func read(src Source, c *study.Contract, opt Options, p *problems) (*Table, error) {
+func read(src Source, c *contract.Contract, opt Options, p *problems) (*Table, error) {
 	opt.Survey = false
 	var data []float64
 	var lines []int

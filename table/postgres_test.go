@@ -20,7 +20,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
@@ -211,10 +211,10 @@ func postgresAddresses(t *testing.T, address string) {
 	}
 }
 
-func manyContract() *study.Contract {
-	return &study.Contract{
-		Features:    []study.Feature{{Name: "number", Type: study.Numeric}, {Name: "quarter", Type: study.Numeric}},
-		Label:       study.Label{Name: "outcome", Type: "class", Levels: []string{"n", "y"}},
+func manyContract() *contract.Contract {
+	return &contract.Contract{
+		Features:    []contract.Feature{{Name: "number", Type: contract.Numeric}, {Name: "quarter", Type: contract.Numeric}},
+		Label:       contract.Label{Name: "outcome", Type: "class", Levels: []string{"n", "y"}},
 		Standardise: "none", MaxRows: 1_000_000,
 	}
 }

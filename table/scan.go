@@ -11,7 +11,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // Row is one row as the contract reads it. It is good until visit returns.
@@ -66,7 +66,7 @@ type Summary struct {
 //
 // What is wrong is an *Errors, as for Open; rows before it may have been visited. An
 // error of visit ends reading and is returned as it is.
-func Scan(path string, c *study.Contract, opt Options, visit func(*Row) error) (*Summary, error) {
+func Scan(path string, c *contract.Contract, opt Options, visit func(*Row) error) (*Summary, error) {
 	src, p, err := open(path, c, opt)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func Scan(path string, c *study.Contract, opt Options, visit func(*Row) error) (
 
 // ScanCSV is Scan for the text of a CSV file, which need not be a file; name is for
 // errors.
-func ScanCSV(r io.Reader, name string, c *study.Contract, opt Options, visit func(*Row) error) (*Summary, error) {
+func ScanCSV(r io.Reader, name string, c *contract.Contract, opt Options, visit func(*Row) error) (*Summary, error) {
 	p := &problems{file: name}
 	src, problem := openCSV(r, opt.Delimiter, wantedNames(c), columns(c))
 	if problem != nil {
@@ -103,7 +103,7 @@ type batch struct {
 // scanner reads the rows of a source as a contract describes them.
 type scanner struct {
 	src      Source
-	contract *study.Contract
+	contract *contract.Contract
 	opt      Options
 	*problems
 
@@ -121,7 +121,7 @@ type scanner struct {
 	spelled  []byte
 }
 
-func scan(src Source, c *study.Contract, opt Options, p *problems, visit func(*Row) error) (*Summary, error) {
+func scan(src Source, c *contract.Contract, opt Options, p *problems, visit func(*Row) error) (*Summary, error) {
 	s := &scanner{src: src, contract: c, opt: opt, problems: p}
 	if opt.MaxRows <= 0 {
 		s.opt.MaxRows = c.MaxRows

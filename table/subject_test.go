@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
-func withSubject() *study.Contract {
+func withSubject() *contract.Contract {
 	c := newContract()
 	c.Subject = "patient"
 	return c

@@ -7,7 +7,7 @@
 //
 // Raw rows are numbers: of a category the index of its level, of a truth value 0 or 1,
 // of a date days or years, and NaN of a missing value where the contract says what to
-// do about it (study.Feature).
+// do about it (contract.Feature).
 //
 // The rows are secret. Nothing in this package prints, logs or puts into an
 // error the content of a cell: errors say where it is and what is wrong with
@@ -25,14 +25,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/secret"
-	"concord/study"
 )
 
 // Table holds n rows that fit a contract with p features. It prints only its
 // size. A Table does not change, except through Erase.
 type Table struct {
-	contract *study.Contract
+	contract *contract.Contract
 	x        secret.Matrix
 	// target hides behind a function, of which fmt can print nothing (see
 	// package secret).
@@ -55,7 +55,7 @@ type target struct {
 	person  []int // for each row the number of its subject, or nil
 }
 
-func newTable(c *study.Contract, data []float64, y *target, lines, outside []int) *Table {
+func newTable(c *contract.Contract, data []float64, y *target, lines, outside []int) *Table {
 	x := &mat.Dense{}
 	if len(lines) > 0 {
 		x = mat.NewDense(len(lines), len(c.Features), data)
@@ -88,7 +88,7 @@ func (t *Table) Standardised() secret.Matrix {
 
 // Prepared returns a new matrix (n × m): the rows with their gaps filled, categories as
 // columns of 0 and 1, and every column centred and scaled, in O(n m).
-func (t *Table) Prepared(p *study.Preparation) secret.Matrix {
+func (t *Table) Prepared(p *contract.Preparation) secret.Matrix {
 	n := t.Rows()
 	if n == 0 {
 		return secret.NewMatrix(&mat.Dense{})

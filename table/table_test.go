@@ -15,26 +15,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"concord/contract"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
 )
 
 // contract has three features, of which kg has no range, and two classes.
-func newContract() *study.Contract {
-	return &study.Contract{
-		Features: []study.Feature{
-			{Name: "age", Type: "numeric", Unit: "years", Range: &study.Range{Min: 0, Max: 120}},
-			{Name: "bmi", Type: "numeric", Range: &study.Range{Min: 10, Max: 70}},
+func newContract() *contract.Contract {
+	return &contract.Contract{
+		Features: []contract.Feature{
+			{Name: "age", Type: "numeric", Unit: "years", Range: &contract.Range{Min: 0, Max: 120}},
+			{Name: "bmi", Type: "numeric", Range: &contract.Range{Min: 10, Max: 70}},
 			{Name: "kg", Type: "numeric"},
 		},
-		Label:       study.Label{Name: "outcome", Type: "class", Levels: []string{"benign", "malignant"}, Positive: "malignant"},
+		Label:       contract.Label{Name: "outcome", Type: "class", Levels: []string{"benign", "malignant"}, Positive: "malignant"},
 		Standardise: "none",
 		MaxRows:     100,
 	}
 }
 
-func read(t *testing.T, text string, c *study.Contract, opt table.Options) *table.Table {
+func read(t *testing.T, text string, c *contract.Contract, opt table.Options) *table.Table {
 	t.Helper()
 	got, err := table.ReadCSV(strings.NewReader(text), "patients.csv", c, opt)
 	if err != nil {
@@ -119,7 +119,7 @@ func TestLabelModes(t *testing.T) {
 
 func TestNumberLabel(t *testing.T) {
 	c := newContract()
-	c.Label = study.Label{Name: "days", Type: "number"}
+	c.Label = contract.Label{Name: "days", Type: "number"}
 	got := read(t, "days,age,bmi,kg\n-3.5,1,20,1\n1e3,2,20,1\n", c, table.Options{})
 	if diff := cmp.Diff([]float64{-3.5, 1000}, got.Values()); diff != "" {
 		t.Errorf("Values (-want +got):\n%s", diff)
@@ -148,7 +148,7 @@ func TestAllowExtraAndOutOfRange(t *testing.T) {
 func TestStandardised(t *testing.T) {
 	const text = "age,bmi,kg,outcome\n0,10,7,benign\n60,40,8,benign\n120,70,9,benign\n"
 	c := newContract()
-	c.Features[2].Range = &study.Range{Min: 6, Max: 10}
+	c.Features[2].Range = &contract.Range{Min: 6, Max: 10}
 	c.Standardise = "range"
 	got := read(t, text, c, table.Options{})
 	// All quotients are exact in binary.
@@ -259,7 +259,7 @@ func TestRoundTrip(t *testing.T) {
 		n := rapid.IntRange(1, 20).Draw(t, "n")
 		c.Features = nil
 		for j := range m {
-			c.Features = append(c.Features, study.Feature{Name: fmt.Sprintf("f, \"%d\"", j), Type: "numeric"})
+			c.Features = append(c.Features, contract.Feature{Name: fmt.Sprintf("f, \"%d\"", j), Type: "numeric"})
 		}
 		finite := rapid.Float64().Filter(func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) })
 		order := rapid.Permutation(slices.Collect(func(yield func(int) bool) {

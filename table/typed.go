@@ -5,7 +5,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // Fault is what can be wrong with a cell.
@@ -52,7 +52,7 @@ type typed struct {
 	name string
 	form form
 	// what is the feature, nil for the label.
-	what  *study.Feature
+	what  *contract.Feature
 	comma bool // decimal
 	// min and max are the range, infinite without one.
 	min, max float64
@@ -65,24 +65,24 @@ type typed struct {
 	dates  dateLayout
 }
 
-func newTyped(c *study.Contract, f *study.Feature, missing *marks, opt Options) typed {
+func newTyped(c *contract.Contract, f *contract.Feature, missing *marks, opt Options) typed {
 	t := typed{name: f.Name, what: f, comma: opt.DecimalComma, min: math.Inf(-1), max: math.Inf(1), missing: missing}
-	t.impute = f.Missing != study.MissingRefuse
+	t.impute = f.Missing != contract.MissingRefuse
 	if f.Range != nil {
 		t.min, t.max = f.Range.Min, f.Range.Max
 	}
 	switch f.Type {
-	case study.Category, study.Ordinal:
+	case contract.Category, contract.Ordinal:
 		t.setLevels(f.Levels)
-	case study.Boolean:
+	case contract.Boolean:
 		t.setTruth(f.Levels)
-	case study.Date:
+	case contract.Date:
 		t.form, t.dates = dates, newDateLayout(f)
 	}
 	return t
 }
 
-func newLabel(c *study.Contract, missing *marks, opt Options) typed {
+func newLabel(c *contract.Contract, missing *marks, opt Options) typed {
 	t := typed{name: c.Label.Name, comma: opt.DecimalComma, min: math.Inf(-1), max: math.Inf(1), missing: missing}
 	if c.Label.Type != "number" {
 		t.setLevels(c.Label.Levels)
@@ -110,7 +110,7 @@ func (t *typed) setTruth(names []string) {
 }
 
 // boolean says whether the column holds truth values.
-func (t *typed) boolean() bool { return t.what != nil && t.what.Type == study.Boolean }
+func (t *typed) boolean() bool { return t.what != nil && t.what.Type == contract.Boolean }
 
 // value reads a cell. A missing cell is NaN, with the fault Missing where the contract
 // wants a value.

@@ -10,25 +10,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
 // typedContract has a feature of every type.
-func typedContract() *study.Contract {
+func typedContract() *contract.Contract {
 	one := 1.0
-	return &study.Contract{
-		Features: []study.Feature{
-			{Name: "age", Type: study.Numeric, Range: &study.Range{Min: 0, Max: 120}, Missing: study.MissingMean},
-			{Name: "ward", Type: study.Category, Levels: []string{"Süd", "Nord", "7"}, Missing: study.MissingOwn},
-			{Name: "smoker", Type: study.Boolean, Missing: study.MissingConstant, Fill: &one},
-			{Name: "drinks", Type: study.Boolean, Levels: []string{"nein", "ja"}},
-			{Name: "stage", Type: study.Ordinal, Levels: []string{"I", "II", "III"}},
-			{Name: "born", Type: study.Date, As: "age", From: "2020-01-01", Layout: "DD.MM.YYYY", Range: &study.Range{Min: 0, Max: 110}},
-			{Name: "seen", Type: study.Date, As: "days", From: "2020-01-01", Layout: "YYYY-MM-DD", Missing: study.MissingMean},
+	return &contract.Contract{
+		Features: []contract.Feature{
+			{Name: "age", Type: contract.Numeric, Range: &contract.Range{Min: 0, Max: 120}, Missing: contract.MissingMean},
+			{Name: "ward", Type: contract.Category, Levels: []string{"Süd", "Nord", "7"}, Missing: contract.MissingOwn},
+			{Name: "smoker", Type: contract.Boolean, Missing: contract.MissingConstant, Fill: &one},
+			{Name: "drinks", Type: contract.Boolean, Levels: []string{"nein", "ja"}},
+			{Name: "stage", Type: contract.Ordinal, Levels: []string{"I", "II", "III"}},
+			{Name: "born", Type: contract.Date, As: "age", From: "2020-01-01", Layout: "DD.MM.YYYY", Range: &contract.Range{Min: 0, Max: 110}},
+			{Name: "seen", Type: contract.Date, As: "days", From: "2020-01-01", Layout: "YYYY-MM-DD", Missing: contract.MissingMean},
 		},
 		MissingValues: []string{"NA", "-999"},
-		Label:         study.Label{Name: "outcome", Type: "class", Levels: []string{"no", "yes"}, Positive: "yes"},
+		Label:         contract.Label{Name: "outcome", Type: "class", Levels: []string{"no", "yes"}, Positive: "yes"},
 		Standardise:   "none",
 		Subject:       "patient",
 		MaxRows:       100,
@@ -74,7 +74,7 @@ func TestPrepared(t *testing.T) {
 	c := typedContract()
 	got := read(t, typedHeader+"a;;NA;;nein;II;01.01.2020;;no\nb;60;Nord;0;ja;III;01.01.2020;2020-01-11;no\n", c, table.Options{})
 	// m = 10: age, ward × 4, smoker, drinks, stage, born, seen.
-	p := &study.Preparation{Fill: []float64{50, 3, 1, math.NaN(), math.NaN(), math.NaN(), 4}, Levels: []int{0, 4, 0, 0, 0, 0, 0},
+	p := &contract.Preparation{Fill: []float64{50, 3, 1, math.NaN(), math.NaN(), math.NaN(), 4}, Levels: []int{0, 4, 0, 0, 0, 0, 0},
 		Centre: []float64{50, 0, 0.5, 0, 0, 0, 0, 0, 0, 0}, Scale: []float64{10, 1, 0.5, 1, 1, 1, 1, 1, 1, 2}}
 	want := [][]float64{
 		{0, 0, -1, 0, 1, 1, 0, 1, 0, 2},

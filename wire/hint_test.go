@@ -25,8 +25,8 @@ func TestHint(t *testing.T) {
 		{"none", io.EOF, ""},
 		{"nil", nil, ""},
 		{"own", wire.WithHint(io.EOF, "read again"), "read again"},
-		{"wrapped", fmt.Errorf("study: %w", wire.WithHint(io.EOF, "read again")), "read again"},
-		{"another type", fmt.Errorf("study: %w", remedy{}), "make a key"},
+		{"wrapped", fmt.Errorf("contract: %w", wire.WithHint(io.EOF, "read again")), "read again"},
+		{"another type", fmt.Errorf("contract: %w", remedy{}), "make a key"},
 		{"joined", errors.Join(io.EOF, wire.WithHint(io.ErrNoProgress, "read again")), "read again"},
 		{"outermost first", wire.WithHint(wire.WithHint(io.EOF, "inner"), "outer"), "outer"},
 	} {

@@ -16,9 +16,11 @@ import (
 	"concord/align"
 	"concord/analyst"
 	"concord/bundle"
-	"concord/internal/npy"
+	"concord/contract"
+	"concord/npy"
 	"concord/onnx"
-	"concord/study"
+	"concord/release"
+	"concord/wire"
 )
 
 // Untrainable is a failure that lies in the contributions, and would come again.
@@ -32,7 +34,7 @@ func (e *Untrainable) Unwrap() error { return e.Err }
 
 // Read opens the contribution of a party, which want describes, compares it with the
 // contract and returns it, whole in memory.
-func Read(c *study.Contract, party string, file io.ReaderAt, size int64, want bundle.Expect, identities ...age.Identity) (analyst.Contribution, error) {
+func Read(c *contract.Contract, party string, file io.ReaderAt, size int64, want bundle.Expect, identities ...age.Identity) (analyst.Contribution, error) {
 	out := analyst.Contribution{Party: party}
 	r, err := bundle.Open(file, size, want, identities...)
 	if err != nil {
@@ -40,16 +42,16 @@ func Read(c *study.Contract, party string, file io.ReaderAt, size int64, want bu
 	}
 	out.Anchor, out.View = *r.Manifest.Anchor, r.Manifest.View
 	rows, l := c.MaxRows, c.Basis.Dim
-	if out.X, err = r.Matrix(study.MemberX, npy.Limits{Rows: rows, Cols: l, Bytes: bundle.DefaultBytes}); err != nil {
+	if out.X, err = r.Matrix(release.MemberX, npy.Limits{Rows: rows, Cols: l, Bytes: bundle.DefaultBytes}); err != nil {
 		return out, err
 	}
-	if out.A, err = r.Matrix(study.MemberA, npy.Limits{Rows: c.Anchor.Rows, Cols: l}); err != nil {
+	if out.A, err = r.Matrix(release.MemberA, npy.Limits{Rows: c.Anchor.Rows, Cols: l}); err != nil {
 		return out, err
 	}
 	if c.Label.Type == "class" {
-		out.Labels, err = r.Ints(study.MemberY, npy.Limits{Rows: rows})
+		out.Labels, err = r.Ints(release.MemberY, npy.Limits{Rows: rows})
 	} else {
-		out.Values, err = r.Matrix(study.MemberY, npy.Limits{Rows: rows, Cols: 1})
+		out.Values, err = r.Matrix(release.MemberY, npy.Limits{Rows: rows, Cols: 1})
 	}
 	if err != nil {
 		return out, err
@@ -60,7 +62,7 @@ func Read(c *study.Contract, party string, file io.ReaderAt, size int64, want bu
 // Results computes the members of every party's result, in the order of parts: Gᵢ, the
 // model and what was measured, or under nri the answers. What lies in the contributions
 // is an *Untrainable.
-func Results(ctx context.Context, c *study.Contract, epoch study.Hash, parts []analyst.Contribution) ([][]bundle.Source, error) {
+func Results(ctx context.Context, c *contract.Contract, epoch wire.Hash, parts []analyst.Contribution) ([][]bundle.Source, error) {
 	m, err := Make(ctx, c, epoch, parts, nil)
 	if err != nil {
 		return nil, err
@@ -81,7 +83,7 @@ type Made struct {
 
 // Make is Results with what the analyst keeps. With g, the changes of basis of all
 // parties, nothing is aligned: only the model is trained.
-func Make(ctx context.Context, c *study.Contract, epoch study.Hash, parts []analyst.Contribution, g []*mat.Dense) (*Made, error) {
+func Make(ctx context.Context, c *contract.Contract, epoch wire.Hash, parts []analyst.Contribution, g []*mat.Dense) (*Made, error) {
 	aligned := &align.Result{G: g}
 	if g == nil {
 		var err error
@@ -113,19 +115,19 @@ func Make(ctx context.Context, c *study.Contract, epoch study.Hash, parts []anal
 }
 
 func resultMembers(g *mat.Dense, model, outcome []byte) []bundle.Source {
-	return append(bundle.FromMatrix(study.MemberG, g), bundle.FromBytes(study.MemberModel, model), bundle.FromBytes(study.MemberMetrics, outcome))
+	return append(bundle.FromMatrix(release.MemberG, g), bundle.FromBytes(release.MemberModel, model), bundle.FromBytes(release.MemberMetrics, outcome))
 }
 
 // Late computes the members of the result of a party that comes after a model was made:
 // it is aligned to the model's target, nobody else's change of basis moves, and it gets
 // the model that the others have, or under nri its answers.
-func Late(c *study.Contract, target *mat.Dense, model, outcome []byte, p analyst.Contribution) (members []bundle.Source, g *mat.Dense, err error) {
+func Late(c *contract.Contract, target *mat.Dense, model, outcome []byte, p analyst.Contribution) (members []bundle.Source, g *mat.Dense, err error) {
 	g, notes, err := analyst.AlignLate(c, target, p)
 	if err != nil {
 		return nil, nil, &Untrainable{err}
 	}
 	if len(notes) > 0 {
-		o, err := study.DecodeOutcome(outcome)
+		o, err := release.DecodeOutcome(outcome)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -148,19 +150,19 @@ func Late(c *study.Contract, target *mat.Dense, model, outcome []byte, p analyst
 		return nil, nil, &Untrainable{err}
 	}
 	if c.Answers == "soft" {
-		members = bundle.FromMatrix(study.MemberAnswers, out.Scores)
+		members = bundle.FromMatrix(release.MemberAnswers, out.Scores)
 	} else {
 		labels := make([]int64, len(out.Labels))
 		for i, k := range out.Labels {
 			labels[i] = int64(k)
 		}
-		members = []bundle.Source{bundle.FromInts(study.MemberAnswers, labels)}
+		members = []bundle.Source{bundle.FromInts(release.MemberAnswers, labels)}
 	}
-	return append(members, bundle.FromBytes(study.MemberMetrics, outcome)), g, nil
+	return append(members, bundle.FromBytes(release.MemberMetrics, outcome)), g, nil
 }
 
 // answers are the results under nri: neither Gᵢ nor the model leaves.
-func answers(c *study.Contract, trained *analyst.Trained, parts []analyst.Contribution, g *align.Result, outcome []byte) ([][]bundle.Source, error) {
+func answers(c *contract.Contract, trained *analyst.Trained, parts []analyst.Contribution, g *align.Result, outcome []byte) ([][]bundle.Source, error) {
 	all, err := analyst.Answer(c, trained.Model, parts, g)
 	if err != nil {
 		return nil, &Untrainable{err}
@@ -168,11 +170,11 @@ func answers(c *study.Contract, trained *analyst.Trained, parts []analyst.Contri
 	results := make([][]bundle.Source, len(all))
 	for i, a := range all {
 		if a.Scores != nil {
-			results[i] = bundle.FromMatrix(study.MemberAnswers, a.Scores)
+			results[i] = bundle.FromMatrix(release.MemberAnswers, a.Scores)
 		} else {
-			results[i] = []bundle.Source{bundle.FromInts(study.MemberAnswers, a.Labels)}
+			results[i] = []bundle.Source{bundle.FromInts(release.MemberAnswers, a.Labels)}
 		}
-		results[i] = append(results[i], bundle.FromBytes(study.MemberMetrics, outcome))
+		results[i] = append(results[i], bundle.FromBytes(release.MemberMetrics, outcome))
 	}
 	return results, nil
 }

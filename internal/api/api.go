@@ -9,15 +9,18 @@ package api
 import (
 	"strings"
 
-	"concord/study"
+	"concord/contract"
+	"concord/identity"
+	"concord/member"
+	"concord/wire"
 )
 
 // MaxMessageBytes bounds every JSON message but the roster; a list of bundles for
-// study.MaxParties parties stays below it, without messages of masked sums: see MaxListBytes. MaxRosterBytes holds as many statements
+// contract.MaxParties parties stays below it, without messages of masked sums: see MaxListBytes. MaxRosterBytes holds as many statements
 // and confirmations in base64, MaxSetupBytes a setup bundle for as many.
 const (
 	MaxMessageBytes = 1 << 20
-	MaxRosterBytes  = 4 * (study.MaxParties + 1) * (study.MaxStatementBytes + study.MaxConfirmationBytes) * 4 / 3
+	MaxRosterBytes  = 4 * (contract.MaxParties + 1) * (identity.MaxStatementBytes + member.MaxConfirmationBytes) * 4 / 3
 	MaxSetupBytes   = 2 << 20 // without a piece of the anchor: see SetupBytes
 )
 
@@ -43,7 +46,7 @@ const (
 )
 
 // Path fills in a path's study and bundle.
-func Path(pattern string, study study.Hash, bundle ...study.Hash) string {
+func Path(pattern string, study wire.Hash, bundle ...wire.Hash) string {
 	s := strings.Replace(pattern, "{study}", study.String(), 1)
 	if len(bundle) > 0 {
 		s = strings.Replace(s, "{bundle}", bundle[0].String(), 1)
@@ -61,7 +64,7 @@ type Identity struct {
 type JoinRequest struct {
 	// Secret is the invite's, on a pinned connection only.
 	Secret []byte `json:"secret,omitempty"`
-	// Proof is study.JoinProof of the statement, where a proxy may read the request.
+	// Proof is member.JoinProof of the statement, where a proxy may read the request.
 	Proof []byte `json:"proof,omitempty"`
 	// Statement is the party's.
 	Statement []byte `json:"statement"`
@@ -83,7 +86,7 @@ type Roster struct {
 	Statements [][]byte `json:"statements"`
 	// Confirmations are those received so far for this roster's epoch.
 	Confirmations [][]byte `json:"confirmations"`
-	// Witness is the analyst's signed word on both audit logs (study.Witness).
+	// Witness is the analyst's signed word on both audit logs (member.Witness).
 	Witness []byte `json:"witness,omitempty"`
 	// Analyst is the analyst's confirmation of this roster's epoch, once it is closed.
 	Analyst []byte `json:"analyst,omitempty"`
@@ -112,8 +115,8 @@ type AmendResponse struct {
 
 // Asking is a party that awaits the analyst's word.
 type Asking struct {
-	Name        string     `json:"name"`
-	Fingerprint study.Hash `json:"fingerprint"`
+	Name        string    `json:"name"`
+	Fingerprint wire.Hash `json:"fingerprint"`
 }
 
 // Audit is posted to PathAudit, and answers it: the sender's signed word on both
@@ -159,15 +162,15 @@ type Status struct {
 
 // BundleInfo is one bundle that waits for the asking party.
 type BundleInfo struct {
-	Manifest study.Hash `json:"manifest"`
-	Sender   study.Hash `json:"sender"`
-	Kind     string     `json:"kind"`
-	Size     int64      `json:"size"`
+	Manifest wire.Hash `json:"manifest"`
+	Sender   wire.Hash `json:"sender"`
+	Kind     string    `json:"kind"`
+	Size     int64     `json:"size"`
 	// Epoch is the one that it was sealed in, Round its round. An older server leaves
 	// both out. Number is that of a message of masked sums, of which Round is the stage.
-	Epoch  study.Hash `json:"epoch,omitzero"`
-	Round  int        `json:"round,omitempty"`
-	Number int        `json:"number,omitempty"`
+	Epoch  wire.Hash `json:"epoch,omitzero"`
+	Round  int       `json:"round,omitempty"`
+	Number int       `json:"number,omitempty"`
 }
 
 // Bundles answers GET PathBundles.
@@ -211,16 +214,16 @@ const (
 // AdmissionBytes bounds what a member seals to a party that comes after setup: the
 // anchor's seed, where the anchor is made of pieces those of so many parties, and where
 // figures are pooled the sums of every stage and the common directions.
-func AdmissionBytes(c *study.Contract, parties int) int64 {
+func AdmissionBytes(c *contract.Contract, parties int) int64 {
 	return MaxSetupBytes + int64(parties)*(SetupBytes(c)-MaxSetupBytes) + int64(PoolStages(c))*PoolBytes(c)
 }
 
 // SetupBytes bounds a setup bundle under a contract: MaxSetupBytes, and where the anchor
 // is made of pieces one of as many rows as the anchor has.
-func SetupBytes(c *study.Contract) int64 {
+func SetupBytes(c *contract.Contract) int64 {
 	if !c.Anchor.Pieces() {
 		return MaxSetupBytes
 	}
-	piece := 8 * int64(c.Anchor.Rows) * int64(c.M()) // within study.MaxAnchorElements
+	piece := 8 * int64(c.Anchor.Rows) * int64(c.M()) // within contract.MaxAnchorElements
 	return MaxSetupBytes + piece + piece/64
 }

@@ -1,6 +1,6 @@
 package api
 
-import "concord/study"
+import "concord/contract"
 
 // MaxListBytes bounds the list of the bundles that wait for a party: with messages of
 // masked sums it has several of every other party's for each stage.
@@ -17,7 +17,7 @@ func PoolMessages(members int) int { return PoolOwn + members }
 
 // PoolStages is how many rounds messages of masked sums have under a contract: 0 where
 // nothing is pooled, otherwise one more than it has stages, for the common directions.
-func PoolStages(c *study.Contract) int {
+func PoolStages(c *contract.Contract) int {
 	if n := len(c.Stages()); n > 0 {
 		return n + 1
 	}
@@ -35,7 +35,7 @@ const (
 // PoolBytes bounds a message of masked sums under a contract; 0 where nothing is pooled.
 // It is the largest of a stage, of 16 bytes a number, and of the common directions, and
 // what a bundle to so many recipients takes besides.
-func PoolBytes(c *study.Contract) int64 {
+func PoolBytes(c *contract.Contract) int64 {
 	most := int64(0)
 	for _, s := range c.Stages() {
 		most = max(most, 16*c.StageNumbers(s))

@@ -3,7 +3,7 @@ package api
 import (
 	"strings"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // A bundle that is larger than a part comes in parts, by the tus resumable upload
@@ -45,6 +45,6 @@ type Checking struct {
 const InCheck = "checking"
 
 // UploadPath is the path of an upload.
-func UploadPath(study study.Hash, id string) string {
+func UploadPath(study wire.Hash, id string) string {
 	return strings.Replace(Path(PathUpload, study), "{upload}", id, 1)
 }

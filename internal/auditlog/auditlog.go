@@ -18,33 +18,34 @@ import (
 
 	"concord/audit"
 	"concord/bundle"
-	"concord/study"
+	"concord/identity"
+	"concord/member"
 	"concord/wire"
 )
 
 // Log is an audit log and its surroundings.
 type Log struct {
 	// Study is the contract hash, zero for a server's own log; Owner began the log.
-	Study, Owner study.Hash
+	Study, Owner wire.Hash
 	// Analyst is the study's, with the keys that it began with.
-	Analyst study.Hash
+	Analyst wire.Hash
 	// Origin gives the first fingerprint of a participant that has had new keys since;
 	// zero for one that it does not know. nil if there is none such.
-	Origin func(fingerprint study.Hash) study.Hash
+	Origin func(fingerprint wire.Hash) wire.Hash
 	// People are all participants whose keys are known, the owner among them.
-	People []*study.Statement
+	People []*identity.Statement
 	// Open opens the log for reading from its beginning.
 	Open func() (io.ReadCloser, error)
 	// Vouchers are heads of this log that others signed.
 	Vouchers []audit.Voucher
 	// Seen are heads of others' logs, by fingerprint.
-	Seen map[study.Hash][]audit.Sighting
+	Seen map[wire.Hash][]audit.Sighting
 	// Problems are what was wrong with the evidence itself.
 	Problems []string
 }
 
 // Name is what people call a participant.
-func (l *Log) Name(fingerprint study.Hash) string {
+func (l *Log) Name(fingerprint wire.Hash) string {
 	for _, s := range l.People {
 		if s.Fingerprint() == fingerprint {
 			return s.Name
@@ -54,7 +55,7 @@ func (l *Log) Name(fingerprint study.Hash) string {
 }
 
 // origin is a participant's first fingerprint.
-func (l *Log) origin(fingerprint study.Hash) study.Hash {
+func (l *Log) origin(fingerprint wire.Hash) wire.Hash {
 	if l.Origin != nil {
 		if first := l.Origin(fingerprint); !first.IsZero() {
 			return first
@@ -66,7 +67,7 @@ func (l *Log) origin(fingerprint study.Hash) study.Hash {
 // Envelope takes in what a bundle's line says. from is who signed it. What a party
 // has seen is the analyst's log, what the analyst has seen is that of whom the bundle is
 // for: here, the owner's.
-func (l *Log) Envelope(heads *study.Heads, from study.Hash, kind string) {
+func (l *Log) Envelope(heads *member.Heads, from wire.Hash, kind string) {
 	about := l.Analyst
 	if kind == bundle.KindResult {
 		about = l.Owner
@@ -75,17 +76,17 @@ func (l *Log) Envelope(heads *study.Heads, from study.Hash, kind string) {
 }
 
 // Receipt takes in what the analyst's receipt says.
-func (l *Log) Receipt(r *study.Receipt, analyst study.Hash) {
+func (l *Log) Receipt(r *member.Receipt, analyst wire.Hash) {
 	l.heads(r.Heads, analyst, l.Owner, r.Received, "the receipt of "+r.Received.Format(time.RFC3339))
 }
 
 // Witness takes in what a witness says.
-func (l *Log) Witness(w *study.Witness) {
+func (l *Log) Witness(w *member.Witness) {
 	l.heads(&w.Heads, w.By, w.To, w.Time, "a witness of "+w.Time.Format(time.RFC3339))
 }
 
 // heads takes in what from signed: of its own log, and of the log of about.
-func (l *Log) heads(h *study.Heads, from, about study.Hash, at time.Time, what string) {
+func (l *Log) heads(h *member.Heads, from, about wire.Hash, at time.Time, what string) {
 	switch {
 	case h == nil:
 		return
@@ -100,9 +101,9 @@ func (l *Log) heads(h *study.Heads, from, about study.Hash, at time.Time, what s
 	}
 }
 
-func (l *Log) sight(from study.Hash, s audit.Sighting) {
+func (l *Log) sight(from wire.Hash, s audit.Sighting) {
 	if l.Seen == nil {
-		l.Seen = map[study.Hash][]audit.Sighting{}
+		l.Seen = map[wire.Hash][]audit.Sighting{}
 	}
 	from = l.origin(from)
 	l.Seen[from] = append(l.Seen[from], s)
@@ -162,7 +163,7 @@ func (l *Log) Other(r io.Reader) error {
 }
 
 // ownHeard are the heads of another's log that stand in this one.
-func (l *Log) ownHeard(other study.Hash) []audit.Sighting {
+func (l *Log) ownHeard(other wire.Hash) []audit.Sighting {
 	var out []audit.Sighting
 	r, err := l.Open()
 	if err != nil {
@@ -180,19 +181,19 @@ func (l *Log) ownHeard(other study.Hash) []audit.Sighting {
 
 // Heard is the newest head of another participant's log.
 type Heard struct {
-	Name        string     `json:"name"`
-	Fingerprint study.Hash `json:"fingerprint"`
-	study.Head
+	Name        string    `json:"name"`
+	Fingerprint wire.Hash `json:"fingerprint"`
+	member.Head
 }
 
 // Result is what verifying a log found. OK is false if anything is wrong, and
 // Problems says what.
 type Result struct {
-	Study    study.Hash    `json:"study,omitzero"`
+	Study    wire.Hash     `json:"study,omitzero"`
 	OK       bool          `json:"ok"`
 	Problems []string      `json:"problems,omitempty"`
 	Entries  int64         `json:"entries"`
-	Head     study.Head    `json:"head,omitzero"`
+	Head     member.Head   `json:"head,omitzero"`
 	Vouched  audit.Vouched `json:"vouched"`
 	// Heard are the others' logs, as far as they were heard of.
 	Heard []Heard `json:"heard"`
@@ -205,7 +206,7 @@ type Result struct {
 func (l *Log) Verify() (*Result, error) {
 	res := &Result{Study: l.Study, Problems: slices.Clone(l.Problems), Heard: []Heard{}}
 	wrong := func(err error) { res.Problems = append(res.Problems, err.Error()) }
-	seen := map[study.Hash][]audit.Sighting{}
+	seen := map[wire.Hash][]audit.Sighting{}
 	for from, list := range l.Seen {
 		seen[from] = slices.Clone(list)
 	}
@@ -234,7 +235,7 @@ func (l *Log) Verify() (*Result, error) {
 			wrong(err)
 		}
 	}
-	for _, from := range slices.SortedFunc(maps.Keys(seen), func(a, b study.Hash) int { return bytes.Compare(a[:], b[:]) }) {
+	for _, from := range slices.SortedFunc(maps.Keys(seen), func(a, b wire.Hash) int { return bytes.Compare(a[:], b[:]) }) {
 		if from == l.Owner {
 			continue
 		}

@@ -9,15 +9,17 @@ import (
 
 	"concord/audit"
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/auditlog"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
-var hash = study.Hash{7}
+var hash = wire.Hash{7}
 
-func newIdentity(t *testing.T, role study.Role, name string) *study.Identity {
+func newIdentity(t *testing.T, role identity.Role, name string) *identity.Identity {
 	t.Helper()
-	id, err := study.NewIdentity(role, name, nil)
+	id, err := identity.New(role, name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,10 +27,10 @@ func newIdentity(t *testing.T, role study.Role, name string) *study.Identity {
 }
 
 // write writes a log of events, and returns it with its heads.
-func write(t *testing.T, id *study.Identity, events ...audit.Event) ([]byte, []study.Head) {
+func write(t *testing.T, id *identity.Identity, events ...audit.Event) ([]byte, []member.Head) {
 	t.Helper()
 	var b bytes.Buffer
-	var heads []study.Head
+	var heads []member.Head
 	var last *audit.Entry
 	for _, event := range events {
 		e, err := audit.Next(last, id, hash, event, time.Unix(1_700_000_000, 0))
@@ -41,7 +43,7 @@ func write(t *testing.T, id *study.Identity, events ...audit.Event) ([]byte, []s
 	return b.Bytes(), heads
 }
 
-func logOf(b []byte, own, analyst *study.Identity, others ...*study.Identity) *auditlog.Log {
+func logOf(b []byte, own, analyst *identity.Identity, others ...*identity.Identity) *auditlog.Log {
 	l := &auditlog.Log{
 		Study: hash, Owner: own.Statement.Fingerprint(), Analyst: analyst.Statement.Fingerprint(),
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil },
@@ -67,18 +69,18 @@ func problems(t *testing.T, l *auditlog.Log) string {
 // TestTwoLogs: an analyst who shows one log to one party and another to the next is
 // found by what one party says in a bundle to the other.
 func TestTwoLogs(t *testing.T) {
-	analyst, north, east := newIdentity(t, study.RoleAnalyst, "Office"), newIdentity(t, study.RoleParty, "North"), newIdentity(t, study.RoleParty, "East")
+	analyst, north, east := newIdentity(t, identity.RoleAnalyst, "Office"), newIdentity(t, identity.RoleParty, "North"), newIdentity(t, identity.RoleParty, "East")
 	_, mine := write(t, analyst, audit.Event{Kind: audit.Created}, audit.Event{Kind: audit.Invited})
 	_, theirs := write(t, analyst, audit.Event{Kind: audit.Created}, audit.Event{Kind: audit.Dropped})
 	b, heads := write(t, north, audit.Event{Kind: audit.Joining}, audit.Event{Kind: audit.Receipt, Party: analyst.Statement.Fingerprint(), Heard: mine[1]})
 	for _, c := range []struct {
 		name string
-		seen study.Head
+		seen member.Head
 		want string
 	}{{"the same log", mine[1], ""}, {"another log", theirs[1], "Office has two different entries 2"}} {
 		l := logOf(b, north, analyst, east)
-		l.Receipt(&study.Receipt{Heads: study.NewHeads(mine[1], heads[0])}, analyst.Statement.Fingerprint())
-		l.Envelope(study.NewHeads(study.Head{Number: 5, Hash: study.Hash{1}}, c.seen), east.Statement.Fingerprint(), bundle.KindSetup)
+		l.Receipt(&member.Receipt{Heads: member.NewHeads(mine[1], heads[0])}, analyst.Statement.Fingerprint())
+		l.Envelope(member.NewHeads(member.Head{Number: 5, Hash: wire.Hash{1}}, c.seen), east.Statement.Fingerprint(), bundle.KindSetup)
 		if got := problems(t, l); c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
@@ -88,21 +90,21 @@ func TestTwoLogs(t *testing.T) {
 // TestWhoseHead: what the analyst has seen in a result vouches for whom it is for, and
 // what a party has seen for the analyst's log, at whoever holds it.
 func TestWhoseHead(t *testing.T) {
-	analyst, north := newIdentity(t, study.RoleAnalyst, "Office"), newIdentity(t, study.RoleParty, "North")
+	analyst, north := newIdentity(t, identity.RoleAnalyst, "Office"), newIdentity(t, identity.RoleParty, "North")
 	b, heads := write(t, north, audit.Event{Kind: audit.Joining}, audit.Event{Kind: audit.Joined})
 	l := logOf(b, north, analyst)
-	l.Envelope(study.NewHeads(study.Head{Number: 9, Hash: study.Hash{9}}, heads[1]), analyst.Statement.Fingerprint(), bundle.KindResult)
+	l.Envelope(member.NewHeads(member.Head{Number: 9, Hash: wire.Hash{9}}, heads[1]), analyst.Statement.Fingerprint(), bundle.KindResult)
 	res, err := l.Verify()
 	if err != nil || !res.OK || res.Vouched.Entries != 2 || res.Vouched.By != "Office" {
 		t.Errorf("%+v, %v", res, err)
 	}
-	l.Envelope(study.NewHeads(study.Head{}, study.Head{Number: 2, Hash: study.Hash{1}}), analyst.Statement.Fingerprint(), bundle.KindResult)
+	l.Envelope(member.NewHeads(member.Head{}, member.Head{Number: 2, Hash: wire.Hash{1}}), analyst.Statement.Fingerprint(), bundle.KindResult)
 	if got := problems(t, l); !strings.Contains(got, "entry 2 is not the one that Office holds") {
 		t.Errorf("a head that the log does not have: %q", got)
 	}
 	office, own := write(t, analyst, audit.Event{Kind: audit.Created})
 	l = logOf(office, analyst, analyst, north)
-	l.Envelope(study.NewHeads(heads[1], own[0]), north.Statement.Fingerprint(), bundle.KindSetup)
+	l.Envelope(member.NewHeads(heads[1], own[0]), north.Statement.Fingerprint(), bundle.KindSetup)
 	res, err = l.Verify()
 	if err != nil || !res.OK || res.Vouched.Entries != 1 || res.Vouched.By != "North" || len(res.Heard) != 1 || res.Heard[0].Head != heads[1] {
 		t.Errorf("%+v, %v", res, err)
@@ -111,7 +113,7 @@ func TestWhoseHead(t *testing.T) {
 
 // TestOther: two logs bear each other out, and one that was cut is found.
 func TestOther(t *testing.T) {
-	analyst, north := newIdentity(t, study.RoleAnalyst, "Office"), newIdentity(t, study.RoleParty, "North")
+	analyst, north := newIdentity(t, identity.RoleAnalyst, "Office"), newIdentity(t, identity.RoleParty, "North")
 	office, heads := write(t, analyst, audit.Event{Kind: audit.Created}, audit.Event{Kind: audit.Invited}, audit.Event{Kind: audit.Joined})
 	b, _ := write(t, north, audit.Event{Kind: audit.Joining}, audit.Event{Kind: audit.Receipt, Party: analyst.Statement.Fingerprint(), Heard: heads[1]})
 	l := logOf(b, north, analyst)
@@ -132,7 +134,7 @@ func TestOther(t *testing.T) {
 
 // TestShow: nothing that others wrote reaches the terminal but as it can be shown.
 func TestShow(t *testing.T) {
-	north := newIdentity(t, study.RoleParty, "North")
+	north := newIdentity(t, identity.RoleParty, "North")
 	b, _ := write(t, north, audit.Event{Kind: audit.Failed, Note: "a\x1b[2J\nb"})
 	var out bytes.Buffer
 	if err := logOf(b, north, north).Show(&out); err != nil || strings.Contains(out.String(), "\x1b") || strings.Count(out.String(), "\n") != 1 {

@@ -32,17 +32,10 @@ type Page struct {
 	Directions []string
 }
 
-const mark = sitepage.Mark("check")
-
-// Marked reports whether r begins as a page of this package does.
-func Marked(r io.Reader) (bool, error) { return mark.On(r) }
-
 //go:embed page.tmpl.html
 var source string
 
-var style = sitepage.Style() + ".cure { display: block; margin-top: 0.2rem; }\n"
-
-var tmpl = template.Must(template.New("page").Funcs(sitepage.Funcs()).Funcs(template.FuncMap{
+var page = sitepage.New(sitepage.Page{Mark: "check", Style: ".cure { display: block; margin-top: 0.2rem; }\n"}, source, template.FuncMap{
 	"figure": func(x *float64) string {
 		if x == nil {
 			return "–"
@@ -53,21 +46,17 @@ var tmpl = template.Must(template.New("page").Funcs(sitepage.Funcs()).Funcs(temp
 	"lines":  Lines,
 	"base":   filepath.Base,
 	"share":  share,
-}).Parse(source))
+})
 
-// view is what the template shows beside the page itself.
-type view struct {
-	Page
-	Style  template.CSS
-	Policy string
-}
+// Marked reports whether r begins as a page of this package does.
+func Marked(r io.Reader) (bool, error) { return page.Marked(r) }
 
 // HTML writes the page as UTF-8; nothing, if it fails.
 func (p Page) HTML(w io.Writer) error {
 	if p.Report == nil {
 		return fmt.Errorf("checkpage: there is no report")
 	}
-	return sitepage.Write(w, mark, tmpl, view{p, template.CSS(style), sitepage.Policy(style)})
+	return page.Write(w, p)
 }
 
 // Lines says where the first cells of a finding are: "line 3", "lines 3, 7 and 12 more",

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"concord/internal/build"
 	"concord/wire"
 
 	"github.com/spf13/cobra"
@@ -47,7 +48,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.Version = Program()
+	root.Version = build.Program()
 	root.AddCommand(versionCommand(root.Name()))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &UsageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}

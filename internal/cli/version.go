@@ -10,12 +10,13 @@ import (
 	"concord/bundle"
 	"concord/contract"
 	"concord/internal/api"
+	"concord/internal/build"
 	"concord/linalg"
 )
 
 // version is what the build recorded of itself, and what computes in this
 // process: that is found out here, and not by --version.
-func version() string { return Program() + "\nlinear algebra by " + linalg.Backend().String() }
+func version() string { return build.Program() + "\nlinear algebra by " + linalg.Backend().String() }
 
 // versionCommand says what a program is and what it understands.
 func versionCommand(name string) *cobra.Command {

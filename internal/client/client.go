@@ -17,8 +17,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"concord/contract"
 	"concord/internal/api"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -38,7 +39,7 @@ const (
 type Client struct {
 	target Target
 	base   string
-	study  study.Hash
+	study  wire.Hash
 	http   *http.Client
 	signer *signer // nil on a pinned connection
 	clock  atomic.Pointer[Clock]
@@ -77,19 +78,19 @@ func (e *Refusal) Hint() string { return e.Advice }
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Join sends the party's statement with the invite's secret, or where a proxy may
-// read it a proof of the secret, and returns the contract, whose SHA-256 is the one
+// read it a proof of the secret, and returns the encoded contract, whose SHA-256 is the one
 // that the invite names. Asks is true while the party awaits the analyst's word.
-func (c *Client) Join(ctx context.Context, secret, statement []byte) (contract []byte, asks bool, err error) {
+func (c *Client) Join(ctx context.Context, secret, statement []byte) (encoded []byte, asks bool, err error) {
 	var answer api.JoinResponse
 	req := api.JoinRequest{Secret: secret, Statement: statement}
 	if c.signer != nil {
-		req.Secret, req.Proof = nil, study.JoinProof(study.HashOf(secret), c.study, c.signer.fingerprint, statement)
+		req.Secret, req.Proof = nil, member.JoinProof(wire.HashOf(secret), c.study, c.signer.fingerprint, statement)
 	}
-	err = c.sendJSON(ctx, http.MethodPost, api.Path(api.PathJoin, c.study), req, study.MaxContractBytes*2, &answer)
+	err = c.sendJSON(ctx, http.MethodPost, api.Path(api.PathJoin, c.study), req, contract.MaxBytes*2, &answer)
 	if err != nil {
 		return nil, false, err
 	}
-	if study.HashOf(answer.Contract) != c.study {
+	if wire.HashOf(answer.Contract) != c.study {
 		return nil, false, errors.New("the server sent another contract than the invite names")
 	}
 	return answer.Contract, answer.Asks, nil
@@ -99,14 +100,14 @@ func (c *Client) Join(ctx context.Context, secret, statement []byte) (contract [
 func (c *Client) Roster(ctx context.Context) (api.Roster, error) {
 	var answer api.Roster
 	err := c.getJSON(ctx, api.Path(api.PathRoster, c.study), api.MaxRosterBytes, &answer)
-	if err == nil && (len(answer.Statements) > study.MaxParties+1 || len(answer.Confirmations) > study.MaxParties) {
-		err = fmt.Errorf("the server's roster has %d members and %d confirmations, at most %d parties take part", len(answer.Statements), len(answer.Confirmations), study.MaxParties)
+	if err == nil && (len(answer.Statements) > contract.MaxParties+1 || len(answer.Confirmations) > contract.MaxParties) {
+		err = fmt.Errorf("the server's roster has %d members and %d confirmations, at most %d parties take part", len(answer.Statements), len(answer.Confirmations), contract.MaxParties)
 	}
 	return answer, err
 }
 
 // Confirm sends a confirmation.
-func (c *Client) Confirm(ctx context.Context, confirmation *study.Confirmation) error {
+func (c *Client) Confirm(ctx context.Context, confirmation *member.Confirmation) error {
 	return c.sendJSON(ctx, http.MethodPost, api.Path(api.PathConfirmations, c.study), confirmation.Encode(), api.MaxMessageBytes, nil)
 }
 
@@ -114,13 +115,13 @@ func (c *Client) Confirm(ctx context.Context, confirmation *study.Confirmation) 
 // with the analyst's signature.
 func (c *Client) Amend(ctx context.Context, amendment []byte) (*api.AmendResponse, error) {
 	answer := new(api.AmendResponse)
-	err := c.sendJSON(ctx, http.MethodPost, api.Path(api.PathAmendments, c.study), amendment, study.MaxWithdrawalBytes*2, answer)
+	err := c.sendJSON(ctx, http.MethodPost, api.Path(api.PathAmendments, c.study), amendment, member.MaxWithdrawalBytes*2, answer)
 	return answer, err
 }
 
 // ExchangeHeads gives the analyst this party's signed word on both audit logs, and
 // returns the analyst's.
-func (c *Client) ExchangeHeads(ctx context.Context, w *study.Witness) ([]byte, error) {
+func (c *Client) ExchangeHeads(ctx context.Context, w *member.Witness) ([]byte, error) {
 	var answer api.Audit
 	err := c.sendJSON(ctx, http.MethodPost, api.Path(api.PathAudit, c.study), api.Audit{Witness: w.Encode()}, api.MaxMessageBytes, &answer)
 	return answer.Witness, err

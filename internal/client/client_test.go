@@ -7,20 +7,21 @@ import (
 	"strings"
 	"testing"
 
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/client"
 	"concord/internal/pinned"
-	"concord/study"
+	"concord/wire"
 )
 
 // hostile is a server that holds the analyst's key and answers as it likes.
 func hostile(t *testing.T, answer http.HandlerFunc) *client.Client {
 	t.Helper()
-	analyst, err := study.NewIdentity(study.RoleAnalyst, "Analyst", nil)
+	analyst, err := identity.New(identity.RoleAnalyst, "Analyst", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	party, err := study.NewIdentity(study.RoleParty, "Party", nil)
+	party, err := identity.New(identity.RoleParty, "Party", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +31,7 @@ func hostile(t *testing.T, answer http.HandlerFunc) *client.Client {
 	}
 	srv.StartTLS()
 	t.Cleanup(srv.Close)
-	c, err := client.Connect(client.Target{Address: srv.Listener.Addr().String()}, study.Hash{1}, party, analyst.Statement)
+	c, err := client.Connect(client.Target{Address: srv.Listener.Addr().String()}, wire.Hash{1}, party, analyst.Statement)
 	if err != nil {
 		t.Fatal(err)
 	}

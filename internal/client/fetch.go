@@ -7,12 +7,12 @@ import (
 	"net/http"
 
 	"concord/internal/api"
-	"concord/study"
+	"concord/wire"
 )
 
 // Fetch copies a bundle to w, at most limit bytes. Where the transfer breaks off it
 // goes on from there.
-func (c *Client) Fetch(ctx context.Context, manifest study.Hash, w io.Writer, limit int64) (int64, error) {
+func (c *Client) Fetch(ctx context.Context, manifest wire.Hash, w io.Writer, limit int64) (int64, error) {
 	var n int64
 	where := func() string { return fmt.Sprintf("%d bytes have arrived", n) }
 	err := (&retry{c: c, where: where}).run(ctx, func() int64 { return n }, func() error {

@@ -11,8 +11,11 @@ import (
 	"time"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/api"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // said is a server that gives one answer to everything.
@@ -38,11 +41,11 @@ func (s *said) RoundTrip(r *http.Request) (*http.Response, error) {
 // FuzzAnswers: whatever a server answers, each call ends with a value within its bounds
 // or an error, after a bounded number of requests.
 func FuzzAnswers(f *testing.F) {
-	id, err := study.NewIdentity(study.RoleParty, "North", nil)
+	id, err := identity.New(identity.RoleParty, "North", nil)
 	if err != nil {
 		f.Fatal(err)
 	}
-	hash := study.Hash{1}
+	hash := wire.Hash{1}
 	sealed := filepath.Join(f.TempDir(), "bundle")
 	writeBundle(f, sealed, id, hash)
 	for _, s := range []struct {
@@ -71,14 +74,14 @@ func FuzzAnswers(f *testing.F) {
 		c.target.Pause = time.Nanosecond
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		if r, err := c.Roster(ctx); err == nil && len(r.Statements) > study.MaxParties+1 {
+		if r, err := c.Roster(ctx); err == nil && len(r.Statements) > contract.MaxParties+1 {
 			t.Errorf("a roster of %d statements", len(r.Statements))
 		}
 		c.Status(ctx)
 		c.Bundles(ctx)
 		c.Join(ctx, []byte("secret"), id.Statement.Encode())
-		c.ExchangeHeads(ctx, &study.Witness{})
-		if n, err := c.Fetch(ctx, study.Hash{2}, io.Discard, 100); err == nil && n > 100 {
+		c.ExchangeHeads(ctx, &member.Witness{})
+		if n, err := c.Fetch(ctx, wire.Hash{2}, io.Discard, 100); err == nil && n > 100 {
 			t.Errorf("fetched %d bytes, more than 100", n)
 		}
 		if receipt, err := c.Send(ctx, sealed); err == nil && len(receipt) > api.MaxMessageBytes {
@@ -91,7 +94,7 @@ func FuzzAnswers(f *testing.F) {
 }
 
 // writeBundle seals a small bundle.
-func writeBundle(f *testing.F, path string, id *study.Identity, hash study.Hash) {
+func writeBundle(f *testing.F, path string, id *identity.Identity, hash wire.Hash) {
 	f.Helper()
 	key, err := id.Statement.AgeRecipient()
 	if err != nil {
@@ -99,8 +102,8 @@ func writeBundle(f *testing.F, path string, id *study.Identity, hash study.Hash)
 	}
 	d := bundle.Draft{
 		Header: bundle.Header{
-			Study: hash, Epoch: study.Hash{2}, Sender: id.Statement.Fingerprint(), Kind: bundle.KindSetup, Number: 1,
-			Recipients: []study.Hash{{3}},
+			Study: hash, Epoch: wire.Hash{2}, Sender: id.Statement.Fingerprint(), Kind: bundle.KindSetup, Number: 1,
+			Recipients: []wire.Hash{{3}},
 		},
 		Members: []bundle.Source{bundle.FromBytes("entropy.bin", make([]byte, 32))},
 	}

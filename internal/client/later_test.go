@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"concord/internal/api"
-	"concord/study"
+	"concord/wire"
 )
 
 // TestRetryAfter: a client waits as long as the server says and sends the whole
@@ -54,7 +54,7 @@ func TestRetryAfter(t *testing.T) {
 			}
 			io.WriteString(w, "{}")
 		}))
-		c := &Client{base: srv.URL, study: study.Hash{1}, http: srv.Client()}
+		c := &Client{base: srv.URL, study: wire.Hash{1}, http: srv.Client()}
 		began := time.Now()
 		err := c.sendJSON(t.Context(), http.MethodPost, "/x", "hello", 100, nil)
 		var refusal *Refusal
@@ -72,7 +72,7 @@ func TestRetryAfter(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	}))
 	defer srv.Close()
-	c := &Client{base: srv.URL, study: study.Hash{1}, http: srv.Client()}
+	c := &Client{base: srv.URL, study: wire.Hash{1}, http: srv.Client()}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := c.exchange(ctx, http.MethodPost, "/x", http.Header{}, bytes.NewReader([]byte("x")), 1); err == nil || !strings.Contains(err.Error(), "deadline") {

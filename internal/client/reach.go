@@ -12,14 +12,16 @@ import (
 	"sync"
 	"time"
 
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/pinned"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // Target says where a server is and what stands between. An invite names it.
 type Target struct {
-	// TLS is study.TLSPinned, also if empty, or study.TLSWebPKI.
+	// TLS is member.TLSPinned, also if empty, or member.TLSWebPKI.
 	TLS     string
 	Address string // host:port
 	Prefix  string // a reverse proxy's path, for webpki
@@ -40,22 +42,22 @@ type Target struct {
 }
 
 // Invited is the target that an invite names.
-func Invited(v study.Invite) Target {
+func Invited(v member.Invite) Target {
 	return Target{TLS: v.TLS, Address: v.Address, Prefix: v.Prefix}
 }
 
 // URL is where the API of a target begins.
 func (t Target) URL() string { return "https://" + t.Address + t.Prefix }
 
-func (t Target) web() bool { return t.TLS == study.TLSWebPKI }
+func (t Target) web() bool { return t.TLS == member.TLSWebPKI }
 
 // Connect makes a client that accepts only the analyst's server: by its TLS key, or
 // by the signature of its answers. Nothing is sent yet.
-func Connect(t Target, hash study.Hash, id *study.Identity, analyst *study.Statement) (*Client, error) {
+func Connect(t Target, hash wire.Hash, id *identity.Identity, analyst *identity.Statement) (*Client, error) {
 	if t.web() {
 		return web(t, hash, &signer{id: id, study: hash, fingerprint: analyst.Fingerprint(), analyst: analyst})
 	}
-	return pin(t, hash, id, func(key study.Hash, cs *tls.ConnectionState) error {
+	return pin(t, hash, id, func(key wire.Hash, cs *tls.ConnectionState) error {
 		if key != analyst.TLSKey {
 			return pinned.Wrong(cs)
 		}
@@ -66,14 +68,14 @@ func Connect(t Target, hash study.Hash, id *study.Identity, analyst *study.State
 // Meet makes the first contact: it asks the server for the analyst's statement
 // and accepts it only if its fingerprint is the invite's, and the connection
 // holds its TLS key or the answer its signature. No secret is sent before that.
-func Meet(ctx context.Context, t Target, hash study.Hash, id *study.Identity, fingerprint study.Hash) (*Client, *study.Statement, error) {
+func Meet(ctx context.Context, t Target, hash wire.Hash, id *identity.Identity, fingerprint wire.Hash) (*Client, *identity.Statement, error) {
 	if t.web() {
 		return meetWeb(ctx, t, hash, id, fingerprint)
 	}
 	var mu sync.Mutex
 	var first *tls.ConnectionState // its key is pinned for every later connection
-	var seen study.Hash
-	c, err := pin(t, hash, id, func(key study.Hash, cs *tls.ConnectionState) error {
+	var seen wire.Hash
+	c, err := pin(t, hash, id, func(key wire.Hash, cs *tls.ConnectionState) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if first == nil {
@@ -98,20 +100,20 @@ func Meet(ctx context.Context, t Target, hash study.Hash, id *study.Identity, fi
 		}
 		return nil, nil, err
 	}
-	if study.HashOf(answer.Statement) != fingerprint {
+	if wire.HashOf(answer.Statement) != fingerprint {
 		return nil, nil, &Unreachable{t.Address, pinned.Wrong(first)}
 	}
-	statement, err := study.DecodeStatement(answer.Statement)
+	statement, err := identity.DecodeStatement(answer.Statement)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the analyst's statement: %w", err)
 	}
-	if statement.Role != study.RoleAnalyst || statement.TLSKey != seen {
+	if statement.Role != identity.RoleAnalyst || statement.TLSKey != seen {
 		return nil, nil, &Unreachable{t.Address, pinned.Wrong(first)}
 	}
 	return c, statement, nil
 }
 
-func meetWeb(ctx context.Context, t Target, hash study.Hash, id *study.Identity, fingerprint study.Hash) (*Client, *study.Statement, error) {
+func meetWeb(ctx context.Context, t Target, hash wire.Hash, id *identity.Identity, fingerprint wire.Hash) (*Client, *identity.Statement, error) {
 	s := &signer{id: id, study: hash, fingerprint: fingerprint}
 	c, err := web(t, hash, s)
 	if err != nil {
@@ -125,7 +127,7 @@ func meetWeb(ctx context.Context, t Target, hash study.Hash, id *study.Identity,
 }
 
 // pin makes a client over pinned TLS.
-func pin(t Target, hash study.Hash, id *study.Identity, accept func(study.Hash, *tls.ConnectionState) error) (*Client, error) {
+func pin(t Target, hash wire.Hash, id *identity.Identity, accept func(wire.Hash, *tls.ConnectionState) error) (*Client, error) {
 	config, err := pinned.ClientSeeing(id.TLSKey(), accept)
 	if err != nil {
 		return nil, err
@@ -135,7 +137,7 @@ func pin(t Target, hash study.Hash, id *study.Identity, accept func(study.Hash, 
 }
 
 // web makes a client that signs its requests.
-func web(t Target, hash study.Hash, s *signer) (*Client, error) {
+func web(t Target, hash wire.Hash, s *signer) (*Client, error) {
 	config, err := t.Config()
 	if err != nil {
 		return nil, err
@@ -172,7 +174,7 @@ func (t Target) Config() (*tls.Config, error) {
 	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}, nil
 }
 
-func build(t Target, hash study.Hash, rt http.RoundTripper, s *signer) *Client {
+func build(t Target, hash wire.Hash, rt http.RoundTripper, s *signer) *Client {
 	return &Client{
 		target: t,
 		base:   t.URL(),

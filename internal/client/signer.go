@@ -11,23 +11,24 @@ import (
 	"sync"
 	"time"
 
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/signed"
-	"concord/study"
+	"concord/wire"
 )
 
 // signer is a transport that signs every request and accepts only answers that the
 // analyst signed. A request that the server calls stale is signed anew, once.
 type signer struct {
-	id          *study.Identity
-	study       study.Hash
-	fingerprint study.Hash // the analyst's
+	id          *identity.Identity
+	study       wire.Hash
+	fingerprint wire.Hash // the analyst's
 	prefix      string
 	base        *http.Transport
 
 	mu      sync.Mutex
-	analyst *study.Statement // nil before the server has shown it
-	run     []byte           // of the server's process, from its last answer
+	analyst *identity.Statement // nil before the server has shown it
+	run     []byte              // of the server's process, from its last answer
 }
 
 // CloseIdleConnections lets http.Client reach the connections.
@@ -93,7 +94,7 @@ func (s *signer) once(req *http.Request) (*http.Response, error) {
 
 // check accepts an answer that the analyst signed. The body is compared with what
 // was signed while it is read.
-func (s *signer) check(req *http.Request, resp *http.Response, asked study.Hash, analyst *study.Statement) error {
+func (s *signer) check(req *http.Request, resp *http.Response, asked wire.Hash, analyst *identity.Statement) error {
 	if analyst == nil && resp.StatusCode == http.StatusOK && strings.HasSuffix(req.URL.Path, api.PathIdentity) {
 		statement, err := s.meet(resp)
 		if err != nil {
@@ -146,7 +147,7 @@ func (b *checked) Read(p []byte) (int, error) {
 }
 
 // meet reads the analyst's statement from an answer, whose body can be read again.
-func (s *signer) meet(resp *http.Response) (*study.Statement, error) {
+func (s *signer) meet(resp *http.Response) (*identity.Statement, error) {
 	body, err := readSoon(resp.Body)
 	if err != nil {
 		return nil, err
@@ -156,14 +157,14 @@ func (s *signer) meet(resp *http.Response) (*study.Statement, error) {
 	if json.Unmarshal(body, &answer) != nil || len(answer.Statement) == 0 {
 		return nil, interference(resp)
 	}
-	if got := study.HashOf(answer.Statement); got != s.fingerprint {
+	if got := wire.HashOf(answer.Statement); got != s.fingerprint {
 		return nil, &Tampered{resp.Request.URL.Host, fmt.Errorf("it is the server of another analyst, %s, not of %s", got.Short(), s.fingerprint.Short())}
 	}
-	statement, err := study.DecodeStatement(answer.Statement)
+	statement, err := identity.DecodeStatement(answer.Statement)
 	if err != nil {
 		return nil, fmt.Errorf("the analyst's statement: %w", err)
 	}
-	if statement.Role != study.RoleAnalyst {
+	if statement.Role != identity.RoleAnalyst {
 		return nil, &Tampered{resp.Request.URL.Host, errors.New("the fingerprint is a party's")}
 	}
 	return statement, nil

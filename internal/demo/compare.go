@@ -14,12 +14,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/bundle"
+	"concord/contract"
 	"concord/internal/durable"
 	"concord/internal/report"
 	"concord/lab"
 	"concord/learn"
 	"concord/metric"
-	"concord/study"
+	"concord/release"
 	"concord/table"
 )
 
@@ -90,7 +91,7 @@ func stack(tables []*table.Table) (*mat.Dense, []int) {
 
 // baseline trains the contract's model on raw standardised rows and judges it
 // on the test set.
-func baseline(ctx context.Context, c *study.Contract, x *mat.Dense, labels []int, test *table.Table) (lab.Scores, error) {
+func baseline(ctx context.Context, c *contract.Contract, x *mat.Dense, labels []int, test *table.Table) (lab.Scores, error) {
 	model, err := lab.Fit(ctx, c.Model.Spec(), x, learn.Target{Classes: c.Label.Levels, Labels: labels})
 	if err != nil {
 		return lab.Scores{}, err
@@ -108,7 +109,7 @@ const calibrationBins = 5
 
 // heldOut counts the rows by true and predicted class, and puts them in bins by
 // the probability of the positive class, if the model gives probabilities.
-func heldOut(c *study.Contract, scores *mat.Dense, labels []int) (report.HeldOut, error) {
+func heldOut(c *contract.Contract, scores *mat.Dense, labels []int) (report.HeldOut, error) {
 	positive := c.PositiveLevel()
 	h := report.HeldOut{Levels: c.Label.Levels, Positive: c.Label.Levels[positive]}
 	var err error
@@ -210,7 +211,7 @@ func (d *demo) report(parties []compared, central lab.Scores, test *table.Table,
 		},
 		Steps: d.steps,
 	}
-	for line := range strings.Lines(study.Describe(d.contract)) {
+	for line := range strings.Lines(release.Describe(d.contract)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		out.Contract = append(out.Contract, report.Field{Name: name, Value: strings.TrimSpace(value)})
 	}

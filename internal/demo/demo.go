@@ -19,11 +19,11 @@ import (
 	"sync"
 	"time"
 
+	"concord/contract"
 	"concord/internal/cli"
 	"concord/internal/cli/concord"
 	"concord/internal/cli/concordd"
 	"concord/internal/report"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -56,7 +56,7 @@ func Run(ctx context.Context, out io.Writer, opt Options) error {
 		return cli.Usagef("--parties is %d, must be from 3 to %d", opt.Parties, len(hospitals))
 	}
 	started := time.Now()
-	if _, err := study.ParseYAML([]byte(opt.yaml())); err != nil {
+	if _, err := contract.ParseYAML([]byte(opt.yaml())); err != nil {
 		return cli.Usagef("--model is %q and --protocol %q: %v", opt.Model, opt.Protocol, err)
 	}
 	if err := freshDir(opt.Dir); err != nil {
@@ -87,7 +87,7 @@ type demo struct {
 	rows [][]int // of every party
 	test []int
 
-	contract *study.Contract
+	contract *contract.Contract
 	phrase   string
 	steps    []report.Step
 	sent     map[string]int64 // bytes that each hospital's commands say they sent
@@ -150,7 +150,7 @@ func (d *demo) writeData() error {
 	if err := os.WriteFile(filepath.Join(d.Dir, "study.yaml"), []byte(yaml), 0o644); err != nil {
 		return err
 	}
-	d.contract, err = study.ParseYAML([]byte(yaml))
+	d.contract, err = contract.ParseYAML([]byte(yaml))
 	return err
 }
 

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"concord/contract"
 	"concord/lab"
-	"concord/study"
 	"concord/table"
 )
 
@@ -185,7 +185,7 @@ func checkGain(t *testing.T, dir string, parties int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.contract, err = study.ParseYAML(yaml); err != nil {
+	if d.contract, err = contract.ParseYAML(yaml); err != nil {
 		t.Fatal(err)
 	}
 	read := func(path string) *table.Table {

@@ -16,18 +16,20 @@ import (
 	"testing"
 	"time"
 
+	"concord/identity"
 	"concord/internal/client"
 	"concord/internal/doctor"
 	"concord/internal/proxytest"
 	"concord/internal/server"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // network is a server with both fronts, and a public certificate before the web
 // front.
 type network struct {
-	analyst, party *study.Identity
+	analyst, party *identity.Identity
 	pinned, web    string
 	public         *proxytest.Authority
 	front          string // of the public certificate
@@ -39,10 +41,10 @@ func newNetwork(t *testing.T) *network {
 	t.Helper()
 	n := &network{date: time.Now}
 	var err error
-	if n.analyst, err = study.NewIdentity(study.RoleAnalyst, "Office", nil); err != nil {
+	if n.analyst, err = identity.New(identity.RoleAnalyst, "Office", nil); err != nil {
 		t.Fatal(err)
 	}
-	if n.party, err = study.NewIdentity(study.RoleParty, "North", nil); err != nil {
+	if n.party, err = identity.New(identity.RoleParty, "North", nil); err != nil {
 		t.Fatal(err)
 	}
 	st, err := store.Open(t.TempDir(), n.analyst)
@@ -138,7 +140,7 @@ func TestNetwork(t *testing.T) {
 	want(t, "pinned", got, "version", doctor.OK, "version")
 	got = n.look(t, pinned, func(s *doctor.Server) { s.Analyst = n.party.Statement })
 	want(t, "another key", got, "tls", doctor.Failed, "expected is")
-	got = n.look(t, pinned, func(s *doctor.Server) { s.Fingerprint, s.Analyst = study.Hash{1}, nil })
+	got = n.look(t, pinned, func(s *doctor.Server) { s.Fingerprint, s.Analyst = wire.Hash{1}, nil })
 	want(t, "another analyst", got, "analyst", doctor.Failed, "another key than the one that was agreed on")
 	got = n.look(t, client.Target{Address: n.web}, nil)
 	want(t, "pinned to plain HTTP", got, "tls", doctor.Failed, "no TLS connection")
@@ -147,14 +149,14 @@ func TestNetwork(t *testing.T) {
 	got = n.look(t, client.Target{Address: n.front}, nil)
 	want(t, "pinned to a public certificate", got, "tls", doctor.Failed, `issued by "Public CA"`)
 
-	web := client.Target{TLS: study.TLSWebPKI, Address: n.front, Prefix: "/trials"}
+	web := client.Target{TLS: member.TLSWebPKI, Address: n.front, Prefix: "/trials"}
 	got = n.look(t, web, nil)
 	want(t, "an unknown authority", got, "tls", doctor.Failed, "certificate")
 	web.Roots = n.public.PEM()
 	got = n.look(t, web, nil)
 	want(t, "webpki", got, "analyst", doctor.OK, "its answer is signed")
 	want(t, "webpki, short certificate", got, "tls", doctor.Warning, `issued by "Public CA"`)
-	got = n.look(t, client.Target{TLS: study.TLSWebPKI, Address: n.front, Prefix: "/elsewhere", Roots: n.public.PEM()}, nil)
+	got = n.look(t, client.Target{TLS: member.TLSWebPKI, Address: n.front, Prefix: "/elsewhere", Roots: n.public.PEM()}, nil)
 	want(t, "another path", got, "analyst", doctor.Failed, "another path")
 	n.date = func() time.Time { return time.Now().Add(time.Hour) }
 	want(t, "a proxy that lies about the time", n.look(t, web, nil), "clock", doctor.OK, "")

@@ -14,11 +14,13 @@ import (
 	"strings"
 	"time"
 
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/client"
 	"concord/internal/pinned"
 	"concord/internal/signed"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // stepTimeout bounds every step on the way to the server.
@@ -30,23 +32,23 @@ const expiring = 14 * 24 * time.Hour
 // Server is what is known of the server that Network looks for.
 type Server struct {
 	Target client.Target
-	Study  study.Hash
+	Study  wire.Hash
 	// Fingerprint is the analyst's; Analyst its statement, nil before a site has
 	// joined.
-	Fingerprint study.Hash
-	Analyst     *study.Statement
+	Fingerprint wire.Hash
+	Analyst     *identity.Statement
 }
 
 // Network goes the way to a server step by step: proxy, name, connection, TLS, the
 // analyst's answer, version, clock. It stops where the way ends, and returns a client
 // if it came through, for the caller to close.
-func Network(ctx context.Context, r *Report, s Server, id *study.Identity) *client.Client {
+func Network(ctx context.Context, r *Report, s Server, id *identity.Identity) *client.Client {
 	r.OK("server", "%s, tls %s", s.Target.URL(), mode(s.Target))
 	proxy, err := chosen(r, s.Target)
 	if err != nil {
 		return nil
 	}
-	var seen study.Hash
+	var seen wire.Hash
 	if proxy != nil && proxy.Scheme != "http" && proxy.Scheme != "https" {
 		r.Warn("tcp", "a proxy of kind "+proxy.Scheme+" is not looked at step by step", "whether it works, the next line shows")
 	} else {
@@ -61,10 +63,10 @@ func Network(ctx context.Context, r *Report, s Server, id *study.Identity) *clie
 }
 
 func mode(t client.Target) string {
-	if t.TLS == study.TLSWebPKI {
-		return study.TLSWebPKI
+	if t.TLS == member.TLSWebPKI {
+		return member.TLSWebPKI
 	}
-	return study.TLSPinned
+	return member.TLSPinned
 }
 
 // chosen says which proxy is used and why.
@@ -182,7 +184,7 @@ func tunnel(conn net.Conn, proxy *url.URL, address string) (net.Conn, error) {
 }
 
 // handshake looks at who is at the other end and returns the hash of its key.
-func handshake(ctx context.Context, r *Report, conn net.Conn, s Server) (seen study.Hash) {
+func handshake(ctx context.Context, r *Report, conn net.Conn, s Server) (seen wire.Hash) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	host, _, _ := net.SplitHostPort(s.Target.Address)
@@ -194,7 +196,7 @@ func handshake(ctx context.Context, r *Report, conn net.Conn, s Server) (seen st
 	}
 	state := c.ConnectionState()
 	cert := state.PeerCertificates[0]
-	if s.Target.TLS == study.TLSWebPKI {
+	if s.Target.TLS == member.TLSWebPKI {
 		chain(r, s.Target, host, state.PeerCertificates)
 		return seen
 	}
@@ -239,7 +241,7 @@ func chain(r *Report, t client.Target, host string, certs []*x509.Certificate) {
 }
 
 // answer asks the server for the analyst's statement, the way a site does.
-func answer(ctx context.Context, r *Report, s Server, id *study.Identity, seen study.Hash) *client.Client {
+func answer(ctx context.Context, r *Report, s Server, id *identity.Identity, seen wire.Hash) *client.Client {
 	ctx, cancel := context.WithTimeout(ctx, 2*stepTimeout)
 	defer cancel()
 	c, analyst, err := client.Meet(ctx, s.Target, s.Study, id, s.Fingerprint)
@@ -253,7 +255,7 @@ func answer(ctx context.Context, r *Report, s Server, id *study.Identity, seen s
 		return nil
 	}
 	how := "its connection holds the statement's key"
-	if s.Target.TLS == study.TLSWebPKI {
+	if s.Target.TLS == member.TLSWebPKI {
 		how = "its answer is signed"
 	} else if !seen.IsZero() && seen != analyst.TLSKey {
 		// The two connections saw different servers.
@@ -262,7 +264,7 @@ func answer(ctx context.Context, r *Report, s Server, id *study.Identity, seen s
 	}
 	r.OK("analyst", "%q, fingerprint %s: %s", analyst.Name, s.Fingerprint.Short(), how)
 	version(r, c)
-	clock(r, c, s.Target.TLS == study.TLSWebPKI)
+	clock(r, c, s.Target.TLS == member.TLSWebPKI)
 	return c
 }
 

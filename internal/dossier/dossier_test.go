@@ -10,20 +10,21 @@ import (
 
 	"filippo.io/age"
 
+	"concord/identity"
 	"concord/internal/dossier"
-	"concord/study"
+	"concord/wire"
 )
 
-func newIdentity(t testing.TB, role study.Role, name string) *study.Identity {
+func newIdentity(t testing.TB, role identity.Role, name string) *identity.Identity {
 	t.Helper()
-	id, err := study.NewIdentity(role, name, nil)
+	id, err := identity.New(role, name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return id
 }
 
-func recipient(t testing.TB, id *study.Identity) *age.HybridRecipient {
+func recipient(t testing.TB, id *identity.Identity) *age.HybridRecipient {
 	t.Helper()
 	r, err := age.ParseHybridRecipient(id.Statement.Recipient)
 	if err != nil {
@@ -32,7 +33,7 @@ func recipient(t testing.TB, id *study.Identity) *age.HybridRecipient {
 	return r
 }
 
-func write(t testing.TB, analyst, auditor *study.Identity) []byte {
+func write(t testing.TB, analyst, auditor *identity.Identity) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := dossier.NewWriter(&b, recipient(t, auditor))
@@ -45,7 +46,7 @@ func write(t testing.TB, analyst, auditor *study.Identity) []byte {
 	if err := w.Add("large", io.LimitReader(zeros{}, 3<<20)); err != nil {
 		t.Fatal(err)
 	}
-	x := dossier.Index{Study: study.Hash{1}, Analyst: analyst.Statement.Fingerprint(), Auditor: auditor.Statement.Fingerprint(), Rounds: []dossier.Round{}}
+	x := dossier.Index{Study: wire.Hash{1}, Analyst: analyst.Statement.Fingerprint(), Auditor: auditor.Statement.Fingerprint(), Rounds: []dossier.Round{}}
 	if err := w.Close(&x, analyst); err != nil {
 		t.Fatal(err)
 	}
@@ -62,12 +63,12 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func open(b []byte, id *study.Identity) (*dossier.Dossier, error) {
+func open(b []byte, id *identity.Identity) (*dossier.Dossier, error) {
 	return dossier.Open(bytes.NewReader(b), int64(len(b)), id.AgeIdentity())
 }
 
 func TestDossier(t *testing.T) {
-	analyst, auditor := newIdentity(t, study.RoleAnalyst, "Office"), newIdentity(t, study.RoleAuditor, "Audit")
+	analyst, auditor := newIdentity(t, identity.RoleAnalyst, "Office"), newIdentity(t, identity.RoleAuditor, "Audit")
 	b := write(t, analyst, auditor)
 	d, err := open(b, auditor)
 	if err != nil {
@@ -82,10 +83,10 @@ func TestDossier(t *testing.T) {
 	if _, err := d.Bytes("large", 100); err == nil {
 		t.Error("a member beyond its bound was read")
 	}
-	if err := d.Verify(newIdentity(t, study.RoleAnalyst, "Office").Statement); err == nil {
+	if err := d.Verify(newIdentity(t, identity.RoleAnalyst, "Office").Statement); err == nil {
 		t.Error("another analyst's export was taken")
 	}
-	if _, err := open(b, newIdentity(t, study.RoleAuditor, "Audit")); !errors.Is(err, dossier.ErrNotForUs) {
+	if _, err := open(b, newIdentity(t, identity.RoleAuditor, "Audit")); !errors.Is(err, dossier.ErrNotForUs) {
 		t.Errorf("another auditor: %v", err)
 	}
 	for at := 0; at < len(b); at += len(b)/97 + 1 {
@@ -107,7 +108,7 @@ func TestDossier(t *testing.T) {
 }
 
 // seal makes a dossier's outside around any zip.
-func seal(t testing.TB, auditor *study.Identity, fill func(*zip.Writer) error) []byte {
+func seal(t testing.TB, auditor *identity.Identity, fill func(*zip.Writer) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	sealed, err := age.Encrypt(&b, recipient(t, auditor))
@@ -124,7 +125,7 @@ func seal(t testing.TB, auditor *study.Identity, fill func(*zip.Writer) error) [
 // TestHostile: what only the auditor's key protects is checked too, since whoever
 // exports seals it.
 func TestHostile(t *testing.T) {
-	analyst, auditor := newIdentity(t, study.RoleAnalyst, "Office"), newIdentity(t, study.RoleAuditor, "Audit")
+	analyst, auditor := newIdentity(t, identity.RoleAnalyst, "Office"), newIdentity(t, identity.RoleAuditor, "Audit")
 	good, err := open(write(t, analyst, auditor), auditor)
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +180,7 @@ func TestHostile(t *testing.T) {
 
 // TestKeys: what was recorded while a file was opened opens that file, and no other.
 func TestKeys(t *testing.T) {
-	id := newIdentity(t, study.RoleAnalyst, "Office")
+	id := newIdentity(t, identity.RoleAnalyst, "Office")
 	seal := func(text string) []byte {
 		var b bytes.Buffer
 		w, err := age.Encrypt(&b, recipient(t, id))
@@ -221,7 +222,7 @@ func TestKeys(t *testing.T) {
 
 func FuzzDecodeKeys(f *testing.F) {
 	f.Add([]byte(`{"format":1,"keys":[]}`))
-	f.Add([]byte(`{"format":1,"keys":[{"header":"` + study.Hash{1}.String() + `","key":"AAAA"}]}`))
+	f.Add([]byte(`{"format":1,"keys":[{"header":"` + wire.Hash{1}.String() + `","key":"AAAA"}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		id, err := dossier.DecodeKeys(b)
 		if err != nil {

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"concord/study"
+	"concord/release"
+	"concord/wire"
 )
 
 // Names of the members that a dossier has. {…} are filled in by [Name].
@@ -30,7 +31,7 @@ const (
 )
 
 // Name fills in the hash of a member's name.
-func Name(pattern string, hash study.Hash) string { return fmt.Sprintf(pattern, hash) }
+func Name(pattern string, hash wire.Hash) string { return fmt.Sprintf(pattern, hash) }
 
 const (
 	maxFiles      = 1 << 17
@@ -39,12 +40,12 @@ const (
 
 // Index says what is in a dossier, and what the analyst did with it.
 type Index struct {
-	Format int        `json:"format"`
-	Study  study.Hash `json:"study"`
+	Format int       `json:"format"`
+	Study  wire.Hash `json:"study"`
 	// Analyst exports, for Auditor; fingerprints.
-	Analyst study.Hash `json:"analyst"`
-	Auditor study.Hash `json:"auditor"`
-	Time    time.Time  `json:"time"`
+	Analyst wire.Hash `json:"analyst"`
+	Auditor wire.Hash `json:"auditor"`
+	Time    time.Time `json:"time"`
 	// Rounds are the trainings of which anything is left.
 	Rounds []Round `json:"rounds"`
 	Files  []File  `json:"files"`
@@ -55,45 +56,45 @@ type Index struct {
 // Round is one model: the analyst's record of what it was made of, and the results that
 // parties got of it.
 type Round struct {
-	Record  study.Round `json:"record"`
-	Outputs []Output    `json:"outputs"`
+	Record  release.Round `json:"record"`
+	Outputs []Output      `json:"outputs"`
 }
 
 // Output is one party's result, by its manifest.
 type Output struct {
-	Party    study.Hash `json:"party"`
-	Manifest study.Hash `json:"manifest"`
+	Party    wire.Hash `json:"party"`
+	Manifest wire.Hash `json:"manifest"`
 }
 
 // Standing is how the roster came to be: the one that people confirmed, and the
 // amendments since.
 type Standing struct {
-	Number     int          `json:"number"`
-	Parties    []study.Hash `json:"parties"`
-	Amendments [][]byte     `json:"amendments,omitempty"`
+	Number     int         `json:"number"`
+	Parties    []wire.Hash `json:"parties"`
+	Amendments [][]byte    `json:"amendments,omitempty"`
 }
 
 // Gone is a bundle that was deleted because a party left.
 type Gone struct {
-	Epoch    study.Hash `json:"epoch"`
-	Kind     string     `json:"kind"`
-	Round    int        `json:"round"`
-	Sender   study.Hash `json:"sender"`
-	Slot     study.Hash `json:"slot,omitzero"`
-	Manifest study.Hash `json:"manifest"`
-	Deleted  string     `json:"deleted"` // when, RFC 3339
+	Epoch    wire.Hash `json:"epoch"`
+	Kind     string    `json:"kind"`
+	Round    int       `json:"round"`
+	Sender   wire.Hash `json:"sender"`
+	Slot     wire.Hash `json:"slot,omitzero"`
+	Manifest wire.Hash `json:"manifest"`
+	Deleted  string    `json:"deleted"` // when, RFC 3339
 }
 
 // File is one member.
 type File struct {
-	Name   string     `json:"name"`
-	Bytes  int64      `json:"bytes"`
-	SHA256 study.Hash `json:"sha256"`
+	Name   string    `json:"name"`
+	Bytes  int64     `json:"bytes"`
+	SHA256 wire.Hash `json:"sha256"`
 }
 
 func (x Index) signedPart() ([]byte, error) {
 	x.Signature = nil
-	return study.Canonical(x)
+	return wire.Canonical(x)
 }
 
 // Verify checks the analyst's signature.
@@ -102,15 +103,15 @@ func (x *Index) Verify(key ed25519.PublicKey) error {
 	if err != nil {
 		return err
 	}
-	return study.Verify(key, study.SignExport, b, x.Signature)
+	return wire.Verify(key, wire.SignExport, b, x.Signature)
 }
 
 func decodeIndex(b []byte) (*Index, error) {
-	if err := study.CheckFormat(b, "the export", 1); err != nil {
+	if err := wire.CheckFormat(b, "the export", 1); err != nil {
 		return nil, err
 	}
 	x := new(Index)
-	if err := study.DecodeCanonical(b, x); err != nil {
+	if err := wire.DecodeCanonical(b, x); err != nil {
 		return nil, fmt.Errorf("%s: %w", IndexName, err)
 	}
 	if x.Format != 1 || x.Study.IsZero() || x.Analyst.IsZero() || len(x.Files) > maxFiles {

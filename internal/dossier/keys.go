@@ -7,7 +7,7 @@ import (
 
 	"filippo.io/age"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // maxKeysBytes bounds the keys of one bundle.
@@ -22,8 +22,8 @@ type Keys struct {
 
 // Key opens one age file.
 type Key struct {
-	Header study.Hash `json:"header"`
-	Key    []byte     `json:"key"`
+	Header wire.Hash `json:"header"`
+	Key    []byte    `json:"key"`
 }
 
 // Recorder opens with an identity, and keeps what opens without it.
@@ -54,16 +54,16 @@ func (r *Recorder) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 }
 
 // Encode returns what was recorded, canonically.
-func (r *Recorder) Encode() ([]byte, error) { return study.Canonical(r.keys) }
+func (r *Recorder) Encode() ([]byte, error) { return wire.Canonical(r.keys) }
 
 // DecodeKeys reads what Encode wrote, as an identity that opens those files and no
 // other.
 func DecodeKeys(b []byte) (age.Identity, error) {
 	var k Keys
-	if err := study.CheckFormat(b, "the keys of a bundle", 1); err != nil {
+	if err := wire.CheckFormat(b, "the keys of a bundle", 1); err != nil {
 		return nil, err
 	}
-	if err := study.DecodeCanonical(b, &k); err != nil {
+	if err := wire.DecodeCanonical(b, &k); err != nil {
 		return nil, fmt.Errorf("the keys of a bundle: %w", err)
 	}
 	return opener(k.Keys), nil
@@ -83,7 +83,7 @@ func (o opener) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 }
 
 // headerOf names the recipients' part of an age header.
-func headerOf(stanzas []*age.Stanza) study.Hash {
+func headerOf(stanzas []*age.Stanza) wire.Hash {
 	sum := sha256.New()
 	write := func(b []byte) {
 		sum.Write(binary.BigEndian.AppendUint32(nil, uint32(len(b))))
@@ -97,5 +97,5 @@ func headerOf(stanzas []*age.Stanza) study.Hash {
 		}
 		write(s.Body)
 	}
-	return study.Hash(sum.Sum(nil))
+	return wire.Hash(sum.Sum(nil))
 }

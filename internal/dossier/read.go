@@ -9,7 +9,8 @@ import (
 
 	"filippo.io/age"
 
-	"concord/study"
+	"concord/identity"
+	"concord/wire"
 )
 
 // Dossier is an open dossier. Nothing in it is authentic before Verify.
@@ -90,7 +91,7 @@ func (d *Dossier) JSON(name string, most int64, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := study.DecodeCanonical(b, v); err != nil {
+	if err := wire.DecodeCanonical(b, v); err != nil {
 		return fmt.Errorf("the export's %s: %w", name, err)
 	}
 	return nil
@@ -98,7 +99,7 @@ func (d *Dossier) JSON(name string, most int64, v any) error {
 
 // Keys is an identity that opens the bundle with a manifest, nil if the analyst gave
 // none.
-func (d *Dossier) Keys(manifest study.Hash) (age.Identity, error) {
+func (d *Dossier) Keys(manifest wire.Hash) (age.Identity, error) {
 	name := Name(KeysOf, manifest)
 	if !d.Has(name) {
 		return nil, nil
@@ -113,7 +114,7 @@ func (d *Dossier) Keys(manifest study.Hash) (age.Identity, error) {
 // Verify compares every member with the index, which the analyst must have signed.
 //
 // Cost: one pass over everything.
-func (d *Dossier) Verify(analyst *study.Statement) error {
+func (d *Dossier) Verify(analyst *identity.Statement) error {
 	if analyst.Fingerprint() != d.Index.Analyst {
 		return fmt.Errorf("the export is by %s, not by %s", d.Index.Analyst.Short(), analyst.Fingerprint().Short())
 	}
@@ -129,7 +130,7 @@ func (d *Dossier) Verify(analyst *study.Statement) error {
 		if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, struct{ io.Reader }{f}, make([]byte, 1<<20)); err != nil {
 			return fmt.Errorf("the export's %s: %w", want.Name, err)
 		}
-		if f.Size() != want.Bytes || study.Hash(sum.Sum(nil)) != want.SHA256 {
+		if f.Size() != want.Bytes || wire.Hash(sum.Sum(nil)) != want.SHA256 {
 			return fmt.Errorf("the export's %s is not the one that the analyst signed", want.Name)
 		}
 	}

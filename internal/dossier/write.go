@@ -10,7 +10,8 @@ import (
 
 	"filippo.io/age"
 
-	"concord/study"
+	"concord/identity"
+	"concord/wire"
 )
 
 // Writer writes a dossier, in constant memory.
@@ -40,7 +41,7 @@ func (d *Writer) Add(name string, content io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	d.files = append(d.files, File{name, n, study.Hash(sum.Sum(nil))})
+	d.files = append(d.files, File{name, n, wire.Hash(sum.Sum(nil))})
 	return nil
 }
 
@@ -49,7 +50,7 @@ func (d *Writer) AddBytes(name string, b []byte) error { return d.Add(name, byte
 
 // AddJSON adds a member in its canonical encoding.
 func (d *Writer) AddJSON(name string, v any) error {
-	b, err := study.Canonical(v)
+	b, err := wire.Canonical(v)
 	if err != nil {
 		return err
 	}
@@ -57,14 +58,14 @@ func (d *Writer) AddJSON(name string, v any) error {
 }
 
 // Close ends the dossier with its index, signed by the analyst.
-func (d *Writer) Close(x *Index, id *study.Identity) error {
+func (d *Writer) Close(x *Index, id *identity.Identity) error {
 	x.Format, x.Files = 1, d.files
 	part, err := x.signedPart()
 	if err != nil {
 		return err
 	}
-	x.Signature = id.Sign(study.SignExport, part)
-	b, err := study.Canonical(x)
+	x.Signature = id.Sign(wire.SignExport, part)
+	b, err := wire.Canonical(x)
 	if err != nil {
 		return err
 	}

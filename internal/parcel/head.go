@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // Format is the version of everything in this package.
@@ -71,16 +71,16 @@ type Head struct {
 	Parcel string `json:"parcel"`
 	Format int    `json:"format"`
 	// Study is the hash of the contract; From and To are fingerprints.
-	Study study.Hash `json:"study"`
-	From  study.Hash `json:"from"`
-	To    study.Hash `json:"to"`
+	Study wire.Hash `json:"study"`
+	From  wire.Hash `json:"from"`
+	To    wire.Hash `json:"to"`
 	// Number grows from one parcel of a sender to the next: seconds since 1970, and
 	// more than the one before where the sender keeps count.
 	Number int64 `json:"number"`
 	// Payload is the SHA-256 of all that follows the line, and Size its bytes.
-	Payload   study.Hash `json:"payload"`
-	Size      int64      `json:"size"`
-	Signature []byte     `json:"signature,omitempty"`
+	Payload   wire.Hash `json:"payload"`
+	Size      int64     `json:"size"`
+	Signature []byte    `json:"signature,omitempty"`
 }
 
 // Line returns the one encoding, with the line feed.
@@ -93,7 +93,7 @@ func (h Head) signedPart() []byte {
 }
 
 func encode(v any) []byte {
-	b, err := study.Canonical(v)
+	b, err := wire.Canonical(v)
 	if err != nil { // structs of hashes, numbers, strings and bytes always encode
 		panic("parcel: " + err.Error())
 	}
@@ -161,7 +161,7 @@ func decode(b []byte, what string, v any) error {
 			return refuse(ErrVersion, "%s has format %d, this program reads format %d", what, *probe.Format, Format)
 		}
 	}
-	if err := study.DecodeCanonical(b, v); err != nil {
+	if err := wire.DecodeCanonical(b, v); err != nil {
 		return refuse(ErrDamaged, "%s: %v", what, err)
 	}
 	return nil

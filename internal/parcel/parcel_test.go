@@ -13,20 +13,21 @@ import (
 
 	"filippo.io/age"
 
+	"concord/identity"
 	"concord/internal/parcel"
-	"concord/study"
+	"concord/wire"
 )
 
-func newIdentity(t testing.TB, role study.Role, name string) *study.Identity {
+func newIdentity(t testing.TB, role identity.Role, name string) *identity.Identity {
 	t.Helper()
-	id, err := study.NewIdentity(role, name, nil)
+	id, err := identity.New(role, name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return id
 }
 
-func recipient(t testing.TB, s *study.Statement) *age.HybridRecipient {
+func recipient(t testing.TB, s *identity.Statement) *age.HybridRecipient {
 	t.Helper()
 	r, err := s.AgeRecipient()
 	if err != nil {
@@ -36,15 +37,15 @@ func recipient(t testing.TB, s *study.Statement) *age.HybridRecipient {
 }
 
 // head is that of a parcel from one participant to another.
-func head(kind string, from, to *study.Identity) parcel.Head {
+func head(kind string, from, to *identity.Identity) parcel.Head {
 	return parcel.Head{
-		Parcel: kind, Study: study.HashOf([]byte("contract")), Number: 7,
+		Parcel: kind, Study: wire.HashOf([]byte("contract")), Number: 7,
 		From: from.Statement.Fingerprint(), To: to.Statement.Fingerprint(),
 	}
 }
 
 // written writes a parcel to a file and returns its bytes.
-func written(t testing.TB, h parcel.Head, items []parcel.Source, from *study.Identity, to *age.HybridRecipient) []byte {
+func written(t testing.TB, h parcel.Head, items []parcel.Source, from *identity.Identity, to *age.HybridRecipient) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "parcel")
 	f, err := os.Create(path)
@@ -75,7 +76,7 @@ func someItems() (items []parcel.Source, content [][]byte) {
 
 // TestRoundTrip: what is written is read, sealed or not, and by nobody else.
 func TestRoundTrip(t *testing.T) {
-	north, office := newIdentity(t, study.RoleParty, "North"), newIdentity(t, study.RoleAnalyst, "Office")
+	north, office := newIdentity(t, identity.RoleParty, "North"), newIdentity(t, identity.RoleAnalyst, "Office")
 	items, content := someItems()
 	statement := parcel.FromBytes(parcel.KindStatement, north.Statement.Encode())
 	for _, kind := range []string{parcel.Join, parcel.Party, parcel.Analyst} {
@@ -137,7 +138,7 @@ func TestRoundTrip(t *testing.T) {
 
 // TestDamage: no byte can be changed, removed or added.
 func TestDamage(t *testing.T) {
-	north, office := newIdentity(t, study.RoleParty, "North"), newIdentity(t, study.RoleAnalyst, "Office")
+	north, office := newIdentity(t, identity.RoleParty, "North"), newIdentity(t, identity.RoleAnalyst, "Office")
 	b := written(t, head(parcel.Party, north, office), []parcel.Source{parcel.FromBytes(parcel.KindHolds, []byte("{}"))}, north, recipient(t, office.Statement))
 	whole := func(b []byte) error {
 		c, err := open(b)
@@ -175,28 +176,28 @@ func TestDamage(t *testing.T) {
 // TestResigned: who puts another's payload behind a line of his own is refused, whatever
 // the line says: the index inside names the true sender, recipient, study and number.
 func TestResigned(t *testing.T) {
-	north, thief, office := newIdentity(t, study.RoleParty, "North"), newIdentity(t, study.RoleParty, "Thief"), newIdentity(t, study.RoleAnalyst, "Office")
+	north, thief, office := newIdentity(t, identity.RoleParty, "North"), newIdentity(t, identity.RoleParty, "Thief"), newIdentity(t, identity.RoleAnalyst, "Office")
 	h := head(parcel.Party, north, office)
 	b := written(t, h, []parcel.Source{parcel.FromBytes(parcel.KindHolds, []byte("{}"))}, north, recipient(t, office.Statement))
 	line, payload, _ := bytes.Cut(b, []byte("\n"))
 	for name, change := range map[string]func(*parcel.Head){
 		"sender": func(h *parcel.Head) { h.From = thief.Statement.Fingerprint() },
-		"study":  func(h *parcel.Head) { h.Study = study.Hash{1} },
+		"study":  func(h *parcel.Head) { h.Study = wire.Hash{1} },
 		"to":     func(h *parcel.Head) { h.To = thief.Statement.Fingerprint() },
 		"number": func(h *parcel.Head) { h.Number++ },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var again parcel.Head
-			if err := study.DecodeCanonical(line, &again); err != nil {
+			if err := wire.DecodeCanonical(line, &again); err != nil {
 				t.Fatal(err)
 			}
 			change(&again)
 			again.Signature = nil
-			part, err := study.Canonical(again)
+			part, err := wire.Canonical(again)
 			if err != nil {
 				t.Fatal(err)
 			}
-			again.Signature = study.Sign(thief.SigningKey(), study.SignParcel, part)
+			again.Signature = wire.Sign(thief.SigningKey(), wire.SignParcel, part)
 			c, err := open(append(again.Line(), payload...))
 			if err != nil {
 				t.Fatal(err)
@@ -210,7 +211,7 @@ func TestResigned(t *testing.T) {
 
 // TestBefore: no item is read before the signature is checked.
 func TestBefore(t *testing.T) {
-	north, office := newIdentity(t, study.RoleParty, "North"), newIdentity(t, study.RoleAnalyst, "Office")
+	north, office := newIdentity(t, identity.RoleParty, "North"), newIdentity(t, identity.RoleAnalyst, "Office")
 	b := written(t, head(parcel.Join, north, office), []parcel.Source{parcel.FromBytes(parcel.KindProof, []byte("proof"))}, north, nil)
 	c, err := open(b)
 	if err != nil {
@@ -231,22 +232,22 @@ func TestBefore(t *testing.T) {
 }
 
 // crafted is a join parcel, which lies open, with an index and items as they are given.
-func crafted(t testing.TB, from *study.Identity, index, items string) []byte {
+func crafted(t testing.TB, from *identity.Identity, index, items string) []byte {
 	t.Helper()
 	payload := []byte(index + "\n" + items)
 	h := head(parcel.Join, from, from)
-	h.Format, h.Size, h.Payload = parcel.Format, int64(len(payload)), study.HashOf(payload)
-	part, err := study.Canonical(h)
+	h.Format, h.Size, h.Payload = parcel.Format, int64(len(payload)), wire.HashOf(payload)
+	part, err := wire.Canonical(h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Signature = study.Sign(from.SigningKey(), study.SignParcel, part)
+	h.Signature = wire.Sign(from.SigningKey(), wire.SignParcel, part)
 	return append(h.Line(), payload...)
 }
 
 // TestHostileIndex: counts, lengths and kinds that a signed parcel may claim.
 func TestHostileIndex(t *testing.T) {
-	from := newIdentity(t, study.RoleParty, "North")
+	from := newIdentity(t, identity.RoleParty, "North")
 	h := head(parcel.Join, from, from)
 	index := func(items string) string {
 		return fmt.Sprintf(`{"format":1,"study":"%s","from":"%s","to":"%s","number":7,"items":[%s]}`, h.Study, h.From, h.To, items)
@@ -310,15 +311,15 @@ func TestNotAParcel(t *testing.T) {
 
 // TestHostileHeader: an age header without end is not read to its end.
 func TestHostileHeader(t *testing.T) {
-	north, office := newIdentity(t, study.RoleParty, "North"), newIdentity(t, study.RoleAnalyst, "Office")
+	north, office := newIdentity(t, identity.RoleParty, "North"), newIdentity(t, identity.RoleAnalyst, "Office")
 	payload := []byte("age-encryption.org/v1\n" + strings.Repeat("-> X25519 "+strings.Repeat("A", 43)+"\n"+strings.Repeat("A", 43)+"\n", 200_000))
 	h := head(parcel.Party, north, office)
-	h.Format, h.Size, h.Payload = parcel.Format, int64(len(payload)), study.HashOf(payload)
-	part, err := study.Canonical(h)
+	h.Format, h.Size, h.Payload = parcel.Format, int64(len(payload)), wire.HashOf(payload)
+	part, err := wire.Canonical(h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Signature = study.Sign(north.SigningKey(), study.SignParcel, part)
+	h.Signature = wire.Sign(north.SigningKey(), wire.SignParcel, part)
 	c, err := open(append(h.Line(), payload...))
 	if err != nil {
 		t.Fatal(err)
@@ -336,7 +337,7 @@ func TestHostileHeader(t *testing.T) {
 
 // TestChangedSource: a file that changes while it is written makes no parcel.
 func TestChangedSource(t *testing.T) {
-	north, office := newIdentity(t, study.RoleParty, "North"), newIdentity(t, study.RoleAnalyst, "Office")
+	north, office := newIdentity(t, identity.RoleParty, "North"), newIdentity(t, identity.RoleAnalyst, "Office")
 	for _, content := range []string{"shorter", "longer than it was"} {
 		path := filepath.Join(t.TempDir(), "file")
 		if err := os.WriteFile(path, []byte("ten bytes."), 0o600); err != nil {
@@ -363,7 +364,7 @@ func TestChangedSource(t *testing.T) {
 // FuzzOpen: whatever a file holds, reading it ends with one of the known errors or with
 // items that are inside the file.
 func FuzzOpen(f *testing.F) {
-	from := newIdentity(f, study.RoleParty, "North")
+	from := newIdentity(f, identity.RoleParty, "North")
 	f.Add(written(f, head(parcel.Join, from, from), []parcel.Source{
 		parcel.FromBytes(parcel.KindStatement, from.Statement.Encode()), parcel.FromBytes(parcel.KindProof, []byte("proof")),
 	}, from, nil))
@@ -405,7 +406,7 @@ func FuzzOpen(f *testing.F) {
 
 // FuzzIndex is FuzzOpen behind a line that is right: what a sender may put inside.
 func FuzzIndex(f *testing.F) {
-	from := newIdentity(f, study.RoleParty, "North")
+	from := newIdentity(f, identity.RoleParty, "North")
 	h := head(parcel.Join, from, from)
 	f.Add(fmt.Sprintf(`{"format":1,"study":"%s","from":"%s","to":"%s","number":7,"items":[{"kind":"bundle","bytes":3}]}`, h.Study, h.From, h.To), "abc")
 	f.Add("", "")

@@ -12,7 +12,8 @@ import (
 
 	"filippo.io/age"
 
-	"concord/study"
+	"concord/identity"
+	"concord/wire"
 )
 
 // Kinds of items. A reader passes over a kind that it does not know, and says so: a
@@ -55,12 +56,12 @@ type Item struct {
 }
 
 type index struct {
-	Format int        `json:"format"`
-	Study  study.Hash `json:"study"`
-	From   study.Hash `json:"from"`
-	To     study.Hash `json:"to"`
-	Number int64      `json:"number"`
-	Items  []Item     `json:"items"`
+	Format int       `json:"format"`
+	Study  wire.Hash `json:"study"`
+	From   wire.Hash `json:"from"`
+	To     wire.Hash `json:"to"`
+	Number int64     `json:"number"`
+	Items  []Item    `json:"items"`
 }
 
 // check bounds the items; only bundles may be many or large.
@@ -122,7 +123,7 @@ func Open(f io.ReaderAt, size int64) (*Parcel, error) {
 	if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, struct{ io.Reader }{p.payload}, make([]byte, copyBytes)); err != nil {
 		return nil, err
 	}
-	if study.Hash(sum.Sum(nil)) != h.Payload {
+	if wire.Hash(sum.Sum(nil)) != h.Payload {
 		return nil, refuse(ErrDamaged, "the parcel's content is not what its line says: it was changed on its way")
 	}
 	return p, nil
@@ -178,15 +179,15 @@ func (p *Parcel) Unseal(identities ...age.Identity) error {
 // Statement returns the identity statement that a join or an analyst's parcel brings
 // along as its first item, decoded, if it is the one of the sender that the line names.
 // It may be called before Verify, which needs its key.
-func (p *Parcel) Statement() (*study.Statement, error) {
+func (p *Parcel) Statement() (*identity.Statement, error) {
 	if len(p.Items) == 0 || p.Items[0].Kind != KindStatement {
 		return nil, refuse(ErrDamaged, "the parcel does not begin with its sender's statement")
 	}
-	b, err := p.read(0, study.MaxStatementBytes)
+	b, err := p.read(0, identity.MaxStatementBytes)
 	if err != nil {
 		return nil, err
 	}
-	s, err := study.DecodeStatement(b)
+	s, err := identity.DecodeStatement(b)
 	if err != nil {
 		return nil, refuse(ErrDamaged, "%v", err)
 	}
@@ -198,7 +199,7 @@ func (p *Parcel) Statement() (*study.Statement, error) {
 
 // Verify checks the sender's signature. Before it succeeds no item can be read.
 func (p *Parcel) Verify(sender ed25519.PublicKey) error {
-	if err := study.Verify(sender, study.SignParcel, p.signedPart(), p.Signature); err != nil {
+	if err := wire.Verify(sender, wire.SignParcel, p.signedPart(), p.Signature); err != nil {
 		return refuse(ErrSignature, "the parcel is not signed by the sender that it names")
 	}
 	p.verified = true

@@ -10,7 +10,7 @@ import (
 	"filippo.io/age"
 
 	"concord/internal/lastline"
-	"concord/study"
+	"concord/wire"
 )
 
 // Source is an item before it is in a parcel.
@@ -71,7 +71,7 @@ func Write(w io.WriteSeeker, h Head, items []Source, key ed25519.PrivateKey, to 
 	if err != nil {
 		return nil, err
 	}
-	h.Signature = study.Sign(key, study.SignParcel, h.signedPart())
+	h.Signature = wire.Sign(key, wire.SignParcel, h.signedPart())
 	if err := f.Line(h.Line()); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,8 @@ import (
 	"math/big"
 	"time"
 
-	"concord/study"
+	"concord/identity"
+	"concord/wire"
 )
 
 // ErrWrongKey is returned by a connection whose other end holds another key
@@ -93,13 +94,13 @@ func Server(key *ecdsa.PrivateKey) (*tls.Config, error) {
 
 // Client returns the configuration of a client that holds key and accepts a
 // server only if accept returns nil for the hash of the server's key.
-func Client(key *ecdsa.PrivateKey, accept func(study.Hash) error) (*tls.Config, error) {
-	return ClientSeeing(key, func(server study.Hash, _ *tls.ConnectionState) error { return accept(server) })
+func Client(key *ecdsa.PrivateKey, accept func(wire.Hash) error) (*tls.Config, error) {
+	return ClientSeeing(key, func(server wire.Hash, _ *tls.ConnectionState) error { return accept(server) })
 }
 
 // ClientSeeing is Client for who wants to see the connection, to say what is wrong
 // with it.
-func ClientSeeing(key *ecdsa.PrivateKey, accept func(study.Hash, *tls.ConnectionState) error) (*tls.Config, error) {
+func ClientSeeing(key *ecdsa.PrivateKey, accept func(wire.Hash, *tls.ConnectionState) error) (*tls.Config, error) {
 	cert, err := certificate(key)
 	if err != nil {
 		return nil, err
@@ -122,9 +123,9 @@ func ClientSeeing(key *ecdsa.PrivateKey, accept func(study.Hash, *tls.Connection
 
 // PeerKey is the hash of the other end's key. TLS has proved that the other
 // end holds it.
-func PeerKey(cs *tls.ConnectionState) (study.Hash, error) {
+func PeerKey(cs *tls.ConnectionState) (wire.Hash, error) {
 	if cs == nil || len(cs.PeerCertificates) == 0 {
-		return study.Hash{}, errors.New("the other end presented no key")
+		return wire.Hash{}, errors.New("the other end presented no key")
 	}
-	return study.TLSKeyHash(cs.PeerCertificates[0].PublicKey)
+	return identity.TLSKeyHash(cs.PeerCertificates[0].PublicKey)
 }

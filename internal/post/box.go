@@ -8,7 +8,7 @@ import (
 
 	"concord/internal/api"
 	"concord/internal/site"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -35,7 +35,7 @@ func (b *Box) Roster(context.Context) (api.Roster, error) {
 }
 
 // Confirm does nothing: every parcel that this site gives holds its confirmation.
-func (b *Box) Confirm(context.Context, *study.Confirmation) error { return nil }
+func (b *Box) Confirm(context.Context, *member.Confirmation) error { return nil }
 
 // Status is that of the newest parcel.
 func (b *Box) Status(context.Context) (api.Status, error) {
@@ -60,12 +60,12 @@ func (b *Box) Send(context.Context, string) ([]byte, error) { return nil, ErrLat
 // Amend returns what the newest parcel says of the amendment, or ErrLater: it goes with
 // the next parcel then.
 func (b *Box) Amend(_ context.Context, amendment []byte) (*api.AmendResponse, error) {
-	asked, err := study.DecodeAmendment(amendment)
+	asked, err := member.DecodeAmendment(amendment)
 	if err != nil {
 		return nil, err
 	}
 	for _, answer := range b.answers() {
-		a, err := study.DecodeAmendment(answer.Amendment)
+		a, err := member.DecodeAmendment(answer.Amendment)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (b *Box) answers() (all []api.AmendResponse) {
 }
 
 // Fetch copies a bundle that a parcel brought.
-func (b *Box) Fetch(_ context.Context, manifest study.Hash, w io.Writer, limit int64) (int64, error) {
+func (b *Box) Fetch(_ context.Context, manifest wire.Hash, w io.Writer, limit int64) (int64, error) {
 	f, err := b.site.OpenPosted(manifest)
 	if err != nil {
 		return 0, wire.WithHint(err, "take the analyst's newest parcel again")

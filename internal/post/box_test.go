@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/post"
 	"concord/internal/site"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -49,21 +50,21 @@ func TestBoxEmpty(t *testing.T) {
 	if all, err := b.Bundles(t.Context()); len(all) != 0 || err != nil {
 		t.Errorf("Bundles = %v, %v", all, err)
 	}
-	if err := b.Confirm(t.Context(), new(study.Confirmation)); err != nil {
+	if err := b.Confirm(t.Context(), new(member.Confirmation)); err != nil {
 		t.Errorf("Confirm = %v", err)
 	}
 	if _, err := b.Send(t.Context(), "none"); !errors.Is(err, post.ErrLater) {
 		t.Errorf("Send = %v", err)
 	}
 	var out bytes.Buffer
-	if _, err := b.Fetch(t.Context(), study.Hash{1}, &out, 10); err == nil || out.Len() != 0 {
+	if _, err := b.Fetch(t.Context(), wire.Hash{1}, &out, 10); err == nil || out.Len() != 0 {
 		t.Errorf("Fetch of none = %v, %d bytes", err, out.Len())
 	}
 }
 
 // TestBoxFetch: a bundle that a parcel brought, at most as long as the caller says.
 func TestBoxFetch(t *testing.T) {
-	manifest := study.Hash{1}
+	manifest := wire.Hash{1}
 	s, b := newBox(t, &site.Taken{Number: 1, Bundles: []api.BundleInfo{{Manifest: manifest, Kind: "result", Size: 10}}})
 	if err := s.PutPosted(manifest, strings.NewReader("ten bytes.")); err != nil {
 		t.Fatal(err)
@@ -86,11 +87,11 @@ func TestBoxFetch(t *testing.T) {
 
 // TestBoxAmend: an amendment is kept for the next parcel, until one brings the answer.
 func TestBoxAmend(t *testing.T) {
-	id, err := study.NewIdentity(study.RoleParty, "North", nil)
+	id, err := identity.New(identity.RoleParty, "North", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &study.Amendment{Format: 1, Study: study.Hash{1}, From: study.Hash{2}, To: study.Hash{3}, Number: 2, Kind: study.AmendWithdraw, Party: id.Statement.Fingerprint()}
+	a := &member.Amendment{Format: 1, Study: wire.Hash{1}, From: wire.Hash{2}, To: wire.Hash{3}, Number: 2, Kind: member.AmendWithdraw, Party: id.Statement.Fingerprint()}
 	a.Sign(id)
 	s, b := newBox(t, nil)
 	for range 2 {

@@ -10,7 +10,8 @@ import (
 
 	"concord/internal/api"
 	"concord/internal/client"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // Post reaches the analyst for one site that has joined. What it returns has the form
@@ -19,7 +20,7 @@ type Post interface {
 	// Roster says who has joined and who has confirmed.
 	Roster(ctx context.Context) (api.Roster, error)
 	// Confirm hands over this site's confirmation, any number of times.
-	Confirm(ctx context.Context, c *study.Confirmation) error
+	Confirm(ctx context.Context, c *member.Confirmation) error
 	// Status says how far the study is.
 	Status(ctx context.Context) (api.Status, error)
 	// Bundles lists what waits for this site.
@@ -27,7 +28,7 @@ type Post interface {
 	// Send hands over the sealed bundle in a file and returns the analyst's receipt.
 	Send(ctx context.Context, path string) (receipt []byte, err error)
 	// Fetch copies a bundle of the list to w, at most limit bytes.
-	Fetch(ctx context.Context, manifest study.Hash, w io.Writer, limit int64) (int64, error)
+	Fetch(ctx context.Context, manifest wire.Hash, w io.Writer, limit int64) (int64, error)
 	// Amend hands over an amendment of the roster that this site has signed, and returns
 	// it with the analyst's signature.
 	Amend(ctx context.Context, amendment []byte) (*api.AmendResponse, error)

@@ -12,7 +12,8 @@ import (
 	"concord/bundle"
 	"concord/internal/auditlog"
 	"concord/internal/dossier"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // section opens a member for one reading.
@@ -52,12 +53,12 @@ func (r *replay) signed(env *bundle.Envelope) error {
 
 // witnessSaid takes in a party's word on both logs.
 func (r *replay) witnessSaid(l *auditlog.Log, name string) error {
-	b, err := r.d.Bytes(name, study.MaxWitnessBytes)
+	b, err := r.d.Bytes(name, member.MaxWitnessBytes)
 	if err != nil {
 		return err
 	}
 	for _, s := range r.people {
-		if w, err := study.DecodeWitness(b, s); err == nil && w.Study == r.Study {
+		if w, err := member.DecodeWitness(b, s); err == nil && w.Study == r.Study {
 			l.Witness(w)
 			return nil
 		}
@@ -65,12 +66,12 @@ func (r *replay) witnessSaid(l *auditlog.Log, name string) error {
 	return errors.New("nobody who took part signed it")
 }
 
-func (r *replay) receipt(name string) (*study.Receipt, error) {
-	b, err := r.d.Bytes(name, study.MaxReceiptBytes)
+func (r *replay) receipt(name string) (*member.Receipt, error) {
+	b, err := r.d.Bytes(name, member.MaxReceiptBytes)
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := study.DecodeReceipt(b, r.analyst)
+	receipt, err := member.DecodeReceipt(b, r.analyst)
 	if err == nil && receipt.Study != r.Study {
 		err = fmt.Errorf("it is of study %s", receipt.Study.Short())
 	}
@@ -185,7 +186,7 @@ func (r *replay) lateLog() bool { return len(r.entries) > 0 && r.entries[0].Kind
 
 // deleted says when the bundle with a manifest was deleted: as the list of deleted
 // bundles says, or the audit log.
-func (r *replay) deleted(manifest study.Hash) (when string, yes bool) {
+func (r *replay) deleted(manifest wire.Hash) (when string, yes bool) {
 	for _, e := range r.entries {
 		if e.Kind == audit.Removed && e.Manifest == manifest {
 			return e.Time.Format(time.RFC3339), true

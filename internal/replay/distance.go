@@ -10,9 +10,9 @@ import (
 
 	"concord/analyst"
 	"concord/bundle"
-	"concord/internal/npy"
+	"concord/npy"
 	"concord/onnx"
-	"concord/study"
+	"concord/release"
 )
 
 // distance says how far two results are from each other: numbers relative to the
@@ -59,11 +59,11 @@ func (r *replay) distance(stored *bundle.Reader, part analyst.Contribution, memb
 func (r *replay) modelsApart(d *distance, stored *bundle.Reader, part analyst.Contribution, members []bundle.Source) error {
 	_, l := part.A.Dims()
 	lim := npy.Limits{Rows: l, Cols: r.contract.D()}
-	was, err := stored.Matrix(study.MemberG, lim)
+	was, err := stored.Matrix(release.MemberG, lim)
 	if err != nil {
 		return err
 	}
-	b, err := content(members, study.MemberG)
+	b, err := content(members, release.MemberG)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (r *replay) modelsApart(d *distance, stored *bundle.Reader, part analyst.Co
 		return err
 	}
 	d.add("G", apart)
-	raw, err := stored.Bytes(study.MemberModel, onnx.MaxBytes)
+	raw, err := stored.Bytes(release.MemberModel, onnx.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (r *replay) modelsApart(d *distance, stored *bundle.Reader, part analyst.Co
 	if err != nil {
 		return err
 	}
-	if b, err = content(members, study.MemberModel); err != nil {
+	if b, err = content(members, release.MemberModel); err != nil {
 		return err
 	}
 	if raw, err = io.ReadAll(b); err != nil {
@@ -114,13 +114,13 @@ func scores(model []byte, x, g *mat.Dense) (*mat.Dense, error) {
 }
 
 func (r *replay) answersApart(d *distance, stored *bundle.Reader, members []bundle.Source) error {
-	b, err := content(members, study.MemberAnswers)
+	b, err := content(members, release.MemberAnswers)
 	if err != nil {
 		return err
 	}
 	rows := r.contract.Anchor.Rows
 	if r.contract.Answers == "hard" {
-		was, err := stored.Ints(study.MemberAnswers, npy.Limits{Rows: rows})
+		was, err := stored.Ints(release.MemberAnswers, npy.Limits{Rows: rows})
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (r *replay) answersApart(d *distance, stored *bundle.Reader, members []bund
 		return nil
 	}
 	lim := npy.Limits{Rows: rows, Cols: max(1, len(r.contract.Label.Levels))}
-	was, err := stored.Matrix(study.MemberAnswers, lim)
+	was, err := stored.Matrix(release.MemberAnswers, lim)
 	if err != nil {
 		return err
 	}
@@ -158,22 +158,22 @@ func (r *replay) answersApart(d *distance, stored *bundle.Reader, members []bund
 }
 
 func metricsApart(d *distance, stored *bundle.Reader, members []bundle.Source) error {
-	raw, err := stored.Bytes(study.MemberMetrics, study.MaxOutcomeBytes)
+	raw, err := stored.Bytes(release.MemberMetrics, release.MaxOutcomeBytes)
 	if err != nil {
 		return err
 	}
-	was, err := study.DecodeOutcome(raw)
+	was, err := release.DecodeOutcome(raw)
 	if err != nil {
 		return err
 	}
-	b, err := content(members, study.MemberMetrics)
+	b, err := content(members, release.MemberMetrics)
 	if err != nil {
 		return err
 	}
 	if raw, err = io.ReadAll(b); err != nil {
 		return err
 	}
-	now, err := study.DecodeOutcome(raw)
+	now, err := release.DecodeOutcome(raw)
 	if err != nil {
 		return err
 	}

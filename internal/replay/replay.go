@@ -16,11 +16,13 @@ import (
 
 	"concord/audit"
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/auditlog"
 	"concord/internal/build"
 	"concord/internal/dossier"
 	"concord/linalg"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -56,12 +58,12 @@ const (
 
 // Report is what a replay found.
 type Report struct {
-	Study   study.Hash `json:"study"`
-	Name    string     `json:"name"`
-	Analyst string     `json:"analyst"`
+	Study   wire.Hash `json:"study"`
+	Name    string    `json:"name"`
+	Analyst string    `json:"analyst"`
 	// Fingerprint is the analyst's: compare it with what the parties have.
-	Fingerprint study.Hash `json:"fingerprint"`
-	Exported    time.Time  `json:"exported"`
+	Fingerprint wire.Hash `json:"fingerprint"`
+	Exported    time.Time `json:"exported"`
 	// Program and Backend computed the replay.
 	Program string `json:"program"`
 	Backend string `json:"backend"`
@@ -92,21 +94,21 @@ type replay struct {
 	*Report
 	opt      Options
 	d        *dossier.Dossier
-	auditor  *study.Identity
-	analyst  *study.Statement
-	contract *study.Contract
-	people   []*study.Statement
-	chain    *study.Chain
+	auditor  *identity.Identity
+	analyst  *identity.Statement
+	contract *contract.Contract
+	people   []*identity.Statement
+	chain    *member.Chain
 	gone     []dossier.Gone
 	entries  []audit.Entry // of the log, as far as it is in order
 	// inside are the bundles' envelopes, by manifest.
-	envelopes map[study.Hash]*bundle.Envelope
+	envelopes map[wire.Hash]*bundle.Envelope
 	models    map[int]*made // computed again, by round
 }
 
 // Run verifies a dossier and computes its results again. The error says why that
 // cannot be done at all; what is wrong otherwise is in the report.
-func Run(ctx context.Context, d *dossier.Dossier, auditor *study.Identity, opt Options) (*Report, error) {
+func Run(ctx context.Context, d *dossier.Dossier, auditor *identity.Identity, opt Options) (*Report, error) {
 	if opt.Tolerance == 0 {
 		opt.Tolerance = DefaultTolerance
 	}
@@ -115,7 +117,7 @@ func Run(ctx context.Context, d *dossier.Dossier, auditor *study.Identity, opt O
 	}
 	r := &replay{
 		Report: &Report{Study: d.Index.Study, Exported: d.Index.Time, OK: true, Program: build.Program(), Backend: linalg.Backend().String()},
-		opt:    opt, d: d, auditor: auditor, envelopes: map[study.Hash]*bundle.Envelope{}, models: map[int]*made{},
+		opt:    opt, d: d, auditor: auditor, envelopes: map[wire.Hash]*bundle.Envelope{}, models: map[int]*made{},
 	}
 	if err := r.begin(); err != nil {
 		return nil, err
@@ -144,14 +146,14 @@ func Run(ctx context.Context, d *dossier.Dossier, auditor *study.Identity, opt O
 // begin checks the file as a whole, and the contract.
 func (r *replay) begin() error {
 	x := r.d.Index
-	b, err := r.d.Bytes(dossier.Name(dossier.Person, x.Analyst), study.MaxStatementBytes)
+	b, err := r.d.Bytes(dossier.Name(dossier.Person, x.Analyst), identity.MaxStatementBytes)
 	if err != nil {
 		return err
 	}
-	if r.analyst, err = study.DecodeStatement(b); err != nil {
+	if r.analyst, err = identity.DecodeStatement(b); err != nil {
 		return err
 	}
-	if r.analyst.Fingerprint() != x.Analyst || r.analyst.Role != study.RoleAnalyst {
+	if r.analyst.Fingerprint() != x.Analyst || r.analyst.Role != identity.RoleAnalyst {
 		return errors.New("the export's analyst is not who it says")
 	}
 	r.Analyst, r.Fingerprint = r.analyst.Name, x.Analyst
@@ -160,19 +162,19 @@ func (r *replay) begin() error {
 		return err
 	}
 	r.add(OK, "the export: %d files, as the analyst %q (%s) signed them", len(x.Files), r.analyst.Name, x.Analyst.Short())
-	contract, err := r.d.Bytes(dossier.Contract, study.MaxContractBytes)
+	agreed, err := r.d.Bytes(dossier.Contract, contract.MaxBytes)
 	if err != nil {
 		return err
 	}
-	if study.HashOf(contract) != x.Study {
+	if wire.HashOf(agreed) != x.Study {
 		return errors.New("the contract is not the study's")
 	}
-	if r.contract, err = study.DecodeContract(contract); err != nil {
+	if r.contract, err = contract.Decode(agreed); err != nil {
 		return err
 	}
 	r.Name = r.contract.Name
 	own := r.auditor.Statement.Fingerprint()
-	if !slices.ContainsFunc(r.contract.Auditors, func(a study.Auditor) bool { return a.Fingerprint == own }) {
+	if !slices.ContainsFunc(r.contract.Auditors, func(a contract.Auditor) bool { return a.Fingerprint == own }) {
 		r.add(Differ, "the contract %s does not name this auditor: its parties have not agreed to this export", x.Study.Short())
 	} else {
 		r.add(OK, "the contract %s names this auditor", x.Study.Short())
@@ -191,7 +193,7 @@ func (r *replay) roster() bool {
 	if n := len(chain.Steps()); n > 0 {
 		text += fmt.Sprintf(", by %d signed amendments", n)
 	}
-	r.add(OK, "%s; words %s", text, strings.Join(study.Phrase(chain.Setup()), " "))
+	r.add(OK, "%s; words %s", text, strings.Join(member.Phrase(chain.Setup()), " "))
 	var missing []string
 	for _, m := range chain.Root().Members {
 		if !confirmed[m.Fingerprint()] {
@@ -209,37 +211,37 @@ func (r *replay) roster() bool {
 	return true
 }
 
-func (r *replay) rosters() (*study.Chain, map[study.Hash]bool, error) {
+func (r *replay) rosters() (*member.Chain, map[wire.Hash]bool, error) {
 	var standing dossier.Standing
 	if err := r.d.JSON(dossier.Roster, 64<<20, &standing); err != nil {
 		return nil, nil, err
 	}
-	var confirmations []*study.Confirmation
+	var confirmations []*member.Confirmation
 	for _, f := range r.d.Index.Files {
 		switch dir, _, _ := strings.Cut(f.Name, "/"); dir {
 		case "people":
-			b, err := r.d.Bytes(f.Name, study.MaxStatementBytes)
+			b, err := r.d.Bytes(f.Name, identity.MaxStatementBytes)
 			if err != nil {
 				return nil, nil, err
 			}
-			s, err := study.DecodeStatement(b)
+			s, err := identity.DecodeStatement(b)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", f.Name, err)
 			}
 			r.people = append(r.people, s)
 		case "confirmations":
-			b, err := r.d.Bytes(f.Name, study.MaxConfirmationBytes)
+			b, err := r.d.Bytes(f.Name, member.MaxConfirmationBytes)
 			if err != nil {
 				return nil, nil, err
 			}
-			c, err := study.DecodeConfirmation(b)
+			c, err := member.DecodeConfirmation(b)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", f.Name, err)
 			}
 			confirmations = append(confirmations, c)
 		}
 	}
-	members := []*study.Statement{r.analyst}
+	members := []*identity.Statement{r.analyst}
 	for _, fp := range standing.Parties {
 		s := r.person(fp)
 		if s == nil {
@@ -247,22 +249,22 @@ func (r *replay) rosters() (*study.Chain, map[study.Hash]bool, error) {
 		}
 		members = append(members, s)
 	}
-	root, err := study.NewRoster(r.contract, standing.Number, members)
+	root, err := member.NewRoster(r.contract, standing.Number, members)
 	if err != nil {
 		return nil, nil, err
 	}
-	chain := study.NewChain(r.contract, r.Study, root)
+	chain := member.NewChain(r.contract, r.Study, root)
 	for i, raw := range standing.Amendments {
-		a, err := study.DecodeAmendment(raw)
+		a, err := member.DecodeAmendment(raw)
 		if err != nil {
 			return nil, nil, err
 		}
-		after := slices.DeleteFunc(slices.Clone(confirmations), func(c *study.Confirmation) bool { return c.Epoch != a.To })
+		after := slices.DeleteFunc(slices.Clone(confirmations), func(c *member.Confirmation) bool { return c.Epoch != a.To })
 		if err := chain.Extend(a, after); err != nil {
 			return nil, nil, fmt.Errorf("amendment %d: %w", i+1, err)
 		}
 	}
-	confirmed := map[study.Hash]bool{}
+	confirmed := map[wire.Hash]bool{}
 	for _, c := range confirmations {
 		if c.Epoch != chain.Setup() {
 			continue
@@ -275,7 +277,7 @@ func (r *replay) rosters() (*study.Chain, map[study.Hash]bool, error) {
 	return chain, confirmed, nil
 }
 
-func (r *replay) person(fingerprint study.Hash) *study.Statement {
+func (r *replay) person(fingerprint wire.Hash) *identity.Statement {
 	for _, s := range r.people {
 		if s.Fingerprint() == fingerprint {
 			return s
@@ -284,7 +286,7 @@ func (r *replay) person(fingerprint study.Hash) *study.Statement {
 	return nil
 }
 
-func (r *replay) name(fingerprint study.Hash) string {
+func (r *replay) name(fingerprint wire.Hash) string {
 	if s := r.person(fingerprint); s != nil {
 		return s.Name
 	}
@@ -307,7 +309,7 @@ func (r *replay) log() error {
 		case dir == "testimonies":
 			err = r.witnessSaid(l, f.Name)
 		case dir == "receipts":
-			var receipt *study.Receipt
+			var receipt *member.Receipt
 			if receipt, err = r.receipt(f.Name); err == nil && receipt.Heads != nil && receipt.Heads.Own != nil {
 				receipts = append(receipts, audit.Voucher{Head: *receipt.Heads.Own, By: r.Analyst, What: "its own receipt of " + receipt.Received.Format(time.RFC3339)})
 			}

@@ -17,13 +17,14 @@ import (
 	"concord/bundle"
 	"concord/internal/analysis"
 	"concord/internal/dossier"
-	"concord/study"
+	"concord/release"
+	"concord/wire"
 )
 
 // made is a model that was computed again.
 type made struct {
 	*analysis.Made
-	g map[study.Hash]*mat.Dense // by the party's first fingerprint
+	g map[wire.Hash]*mat.Dense // by the party's first fingerprint
 }
 
 // round computes one model again and compares its results.
@@ -66,11 +67,11 @@ func (r *replay) round(ctx context.Context, round dossier.Round) error {
 	r.models[record.Round] = m
 	for _, out := range round.Outputs {
 		party := r.chain.Origin(out.Party)
-		if i := slices.IndexFunc(record.Parties, func(p study.RoundParty) bool { return p.Party == party }); i >= 0 {
+		if i := slices.IndexFunc(record.Parties, func(p release.RoundParty) bool { return p.Party == party }); i >= 0 {
 			r.compare(record, out, parts[i], m.Results[i])
 			continue
 		}
-		i := slices.IndexFunc(record.Late, func(p study.RoundParty) bool { return p.Party == party })
+		i := slices.IndexFunc(record.Late, func(p release.RoundParty) bool { return p.Party == party })
 		if i < 0 {
 			r.add(Differ, "the result of %q: it contributed nothing to round %d", r.name(out.Party), record.Round)
 			continue
@@ -82,7 +83,7 @@ func (r *replay) round(ctx context.Context, round dossier.Round) error {
 
 // make computes a model: with the changes of basis of an earlier one where the record
 // says that they stayed.
-func (r *replay) make(ctx context.Context, record study.Round, parts []analyst.Contribution) (*made, error) {
+func (r *replay) make(ctx context.Context, record release.Round, parts []analyst.Contribution) (*made, error) {
 	var g []*mat.Dense
 	if record.Base != nil {
 		base := r.models[*record.Base]
@@ -102,7 +103,7 @@ func (r *replay) make(ctx context.Context, record study.Round, parts []analyst.C
 	if err != nil {
 		return nil, err
 	}
-	m := &made{again, map[study.Hash]*mat.Dense{}}
+	m := &made{again, map[wire.Hash]*mat.Dense{}}
 	for i, p := range record.Parties {
 		m.g[p.Party] = again.G[i]
 	}
@@ -110,8 +111,8 @@ func (r *replay) make(ctx context.Context, record study.Round, parts []analyst.C
 }
 
 // late computes the result of a party that came after a model was made.
-func (r *replay) late(record study.Round, out dossier.Output, p study.RoundParty, m *made) {
-	if missing := r.missing([]study.RoundParty{p}); missing != "" {
+func (r *replay) late(record release.Round, out dossier.Output, p release.RoundParty, m *made) {
+	if missing := r.missing([]release.RoundParty{p}); missing != "" {
 		r.add(Gone, "the result of %q (manifest %s): not replayable %s", r.name(out.Party), out.Manifest.Short(), missing)
 		return
 	}
@@ -129,7 +130,7 @@ func (r *replay) late(record study.Round, out dossier.Output, p study.RoundParty
 }
 
 // missing says since when a model cannot be computed, empty if it can.
-func (r *replay) missing(parties []study.RoundParty) string {
+func (r *replay) missing(parties []release.RoundParty) string {
 	for _, p := range parties {
 		if !p.Contribution.IsZero() && r.envelopes[p.Contribution] != nil {
 			continue
@@ -143,7 +144,7 @@ func (r *replay) missing(parties []study.RoundParty) string {
 }
 
 // withdrawn says when the contribution of a party was deleted.
-func (r *replay) withdrawn(p study.RoundParty) (string, bool) {
+func (r *replay) withdrawn(p release.RoundParty) (string, bool) {
 	if !p.Contribution.IsZero() {
 		return r.deleted(p.Contribution)
 	}
@@ -155,7 +156,7 @@ func (r *replay) withdrawn(p study.RoundParty) (string, bool) {
 	return "", false
 }
 
-func (r *replay) contributions(parties []study.RoundParty) ([]analyst.Contribution, error) {
+func (r *replay) contributions(parties []release.RoundParty) ([]analyst.Contribution, error) {
 	r.opt.Progress(fmt.Sprintf("opening %d contributions", len(parties)))
 	parts := make([]analyst.Contribution, len(parties))
 	for i, p := range parties {
@@ -168,7 +169,7 @@ func (r *replay) contributions(parties []study.RoundParty) ([]analyst.Contributi
 }
 
 // contribution opens what a party sent, with the keys that it had then.
-func (r *replay) contribution(p study.RoundParty) (analyst.Contribution, error) {
+func (r *replay) contribution(p release.RoundParty) (analyst.Contribution, error) {
 	var none analyst.Contribution
 	env := r.envelopes[p.Contribution]
 	party := r.chain.In(r.chain.At(env.Epoch), p.Party)
@@ -195,7 +196,7 @@ func (r *replay) contribution(p study.RoundParty) (analyst.Contribution, error) 
 // same says whether a manifest is that of members which were computed again. After the
 // first round the record is among them, as it stood when the result was released: with
 // some of those that came late.
-func same(record study.Round, header bundle.Header, members []bundle.Source, manifest study.Hash) (bool, error) {
+func same(record release.Round, header bundle.Header, members []bundle.Source, manifest wire.Hash) (bool, error) {
 	if record.Round == 0 {
 		again, err := bundle.Describe(bundle.Draft{Header: header, Members: members})
 		return err == nil && again.Hash() == manifest, err
@@ -203,7 +204,7 @@ func same(record study.Round, header bundle.Header, members []bundle.Source, man
 	late := record.Late
 	for n := range len(late) + 1 {
 		record.Late = late[:n]
-		again, err := bundle.Describe(bundle.Draft{Header: header, Members: append(slices.Clone(members), bundle.FromBytes(study.MemberRound, record.Encode()))})
+		again, err := bundle.Describe(bundle.Draft{Header: header, Members: append(slices.Clone(members), bundle.FromBytes(release.MemberRound, record.Encode()))})
 		if err != nil || again.Hash() == manifest {
 			return err == nil, err
 		}
@@ -213,7 +214,7 @@ func same(record study.Round, header bundle.Header, members []bundle.Source, man
 
 // compare compares a party's result with what was computed again. The manifest names
 // every byte: if it is the same, everything is.
-func (r *replay) compare(record study.Round, out dossier.Output, part analyst.Contribution, members []bundle.Source) {
+func (r *replay) compare(record release.Round, out dossier.Output, part analyst.Contribution, members []bundle.Source) {
 	who := fmt.Sprintf("the result of %q (manifest %s)", r.name(out.Party), out.Manifest.Short())
 	env := r.envelopes[out.Manifest]
 	if env == nil {
@@ -251,7 +252,7 @@ func (r *replay) compare(record study.Round, out dossier.Output, part analyst.Co
 
 // elsewhere says what computed a result, as the audit log has it; empty if it was
 // the program and the backend of this replay.
-func (r *replay) elsewhere(manifest study.Hash) string {
+func (r *replay) elsewhere(manifest wire.Hash) string {
 	for _, e := range r.entries {
 		if e.Kind != audit.Released || e.Manifest != manifest {
 			continue

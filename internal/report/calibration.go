@@ -2,8 +2,10 @@ package report
 
 import (
 	"fmt"
-	"math"
+	"html/template"
 
+	"concord/internal/chart"
+	"concord/internal/sitepage"
 	"concord/metric"
 )
 
@@ -37,79 +39,50 @@ func (h HeldOut) check() error {
 	}
 	for i, b := range h.Calibration {
 		if b.Rows < 1 || !(b.Predicted >= 0 && b.Predicted <= 1 && b.Observed >= 0 && b.Observed <= 1) {
-			return fmt.Errorf("bin %d of the calibration curve has %d rows, predicted %g, observed %g, want at least 1 and shares from 0 to 1",
-				i+1, b.Rows, b.Predicted, b.Observed)
+			return fmt.Errorf("bin %d of the calibration curve has %d rows, predicted %g, observed %g, "+
+				"want at least 1 and shares from 0 to 1", i+1, b.Rows, b.Predicted, b.Observed)
 		}
 	}
 	return nil
 }
 
-// curve is a calibration curve: a square from 0 to 1 both ways with the diagonal
-// on which a calibrated model lies, and a dot for each bin, as large in area as it
-// has rows. All positions are in the units of its view box.
+// curve is a calibration curve: a dot for each bin, as large in area as it has rows, beside
+// the diagonal on which a calibrated model lies.
 type curve struct {
-	ID, Party, Positive      string
-	Width, Height            float64
-	Left, Right, Top, Bottom float64
-	Ticks                    []curveTick
-	Dots                     []curveDot
-	Points                   string // of the line through the dots
+	SVG template.HTML
 	// Error is the expected calibration error (metric.CalibrationError).
 	Error float64
 }
 
-// curveTick is a value on both axes.
-type curveTick struct {
-	X, Y  float64
-	Label string
+// newCurve draws a party's curve; nil if there is none.
+func newCurve(p Party) (*curve, error) {
+	if len(p.HeldOut.Calibration) == 0 {
+		return nil, nil
+	}
+	c := chart.Square{Title: "Calibration of the model of " + p.Name, XLabel: "predicted", YLabel: "observed"}
+	for _, b := range p.HeldOut.Calibration {
+		c.Points = append(c.Points, chart.Point{X: b.Predicted, Y: b.Observed, Weight: float64(b.Rows),
+			Note: fmt.Sprintf("predicted %.2f, observed %.2f, %s", b.Predicted, b.Observed, sitepage.Count(b.Rows, "row"))})
+	}
+	svg, err := chart.SVG(c)
+	if err != nil {
+		return nil, err
+	}
+	e, err := metric.CalibrationError(p.HeldOut.Calibration)
+	return &curve{svg, e}, err
 }
 
-type curveDot struct {
-	X, Y, R float64
-	metric.CalibrationBin
+// scores is the chart of one metric of all parties: a ring for the local model, a full dot
+// for the collaboration, a rule for the central model.
+func scores(metric string, s Study, of func(Scores) float64) (template.HTML, error) {
+	c := chart.Dots{
+		Title: metric + " of each party's local model and of the collaboration", XLabel: metric,
+		Ring: "local: own rows only", Full: "collaboration", Rule: "central: all rows in one place", At: of(s.Central),
+	}
+	for _, p := range s.Parties {
+		c.Rows = append(c.Rows, chart.DotRow{
+			Name: p.Name, Note: sitepage.Count(p.Rows, "row"), Ring: of(p.Local), Full: of(p.Collaboration),
+		})
+	}
+	return chart.SVG(c)
 }
-
-// Sizes of a calibration curve.
-const (
-	curveSide   = 210
-	curveLeft   = 52 // labels of the vertical axis
-	curveMargin = 16 // the largest dot, and half a label
-	curveFoot   = 46 // ticks and title of the horizontal axis
-	leastRadius = 3.0
-	mostRadius  = 11.0 // of a bin with all rows
-)
-
-// newCurve lays out a party's curve; nil if there is none.
-func newCurve(id string, p Party) *curve {
-	h := p.HeldOut
-	if len(h.Calibration) == 0 {
-		return nil
-	}
-	c := &curve{
-		ID: id, Party: p.Name, Positive: h.Positive,
-		Left: curveLeft, Right: curveLeft + curveSide, Top: curveMargin, Bottom: curveMargin + curveSide,
-		Width: curveLeft + curveSide + curveMargin, Height: curveMargin + curveSide + curveFoot,
-	}
-	x := func(v float64) float64 { return c.Left + v*curveSide }
-	y := func(v float64) float64 { return c.Bottom - v*curveSide }
-	for _, t := range []float64{0, 0.5, 1} {
-		c.Ticks = append(c.Ticks, curveTick{x(t), y(t), fmt.Sprint(t)})
-	}
-	rows := 0
-	for _, b := range h.Calibration {
-		rows += b.Rows
-	}
-	for _, b := range h.Calibration {
-		radius := max(leastRadius, mostRadius*math.Sqrt(float64(b.Rows)/float64(rows)))
-		c.Dots = append(c.Dots, curveDot{x(b.Predicted), y(b.Observed), radius, b})
-		c.Points += fmt.Sprintf("%.2f,%.2f ", x(b.Predicted), y(b.Observed))
-	}
-	c.Error, _ = metric.CalibrationError(h.Calibration) // there are rows
-	return c
-}
-
-// Middle is where the title of the axis below stands.
-func (c *curve) Middle() float64 { return (c.Left + c.Right) / 2 }
-
-// Centre is where the title of the axis at the left stands.
-func (c *curve) Centre() float64 { return (c.Top + c.Bottom) / 2 }

@@ -84,20 +84,18 @@ type Step struct {
 }
 
 //go:embed report.tmpl.html
-var page string
+var source string
 
 //go:embed style.css
 var style string
 
-var tmpl = template.Must(template.New("report").Funcs(template.FuncMap{
+var page = sitepage.New(sitepage.Page{Style: style}, source, template.FuncMap{
 	"score": formatScore,
 	"gain":  formatGain,
 	"size":  formatSize,
-	"count": sitepage.Count[int],
 	"next":  func(i int) int { return i + 1 },
 	"share": func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) },
-	"px":    func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) },
-}).Parse(page))
+})
 
 // Write writes the report as UTF-8 HTML. It fails if there is no party, a
 // party's HeldOut contradicts itself, or w fails; nothing is written in the first
@@ -111,20 +109,23 @@ func Write(w io.Writer, s Study) error {
 			return fmt.Errorf("report: party %d: %w", i+1, err)
 		}
 	}
-	return sitepage.Write(w, "", tmpl, newView(s))
+	v, err := newView(s)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return page.Write(w, v)
 }
 
 // view is what the template shows beside the study itself.
 type view struct {
 	Study
-	Style    template.CSS
 	Rows     int
 	Sent     int64 // by all parties
 	Received int64
 	MostSent int64 // by one party
 	Smallest Party // the party with the fewest rows
 	Gap      Gap
-	Charts   []chart
+	Charts   []template.HTML
 	Errors   []partyErrors
 	Words    []string
 	StepsSum int64
@@ -144,8 +145,8 @@ type Gap struct {
 	Value float64 // NaN if it is not defined
 }
 
-func newView(s Study) view {
-	v := view{Study: s, Style: template.CSS(style), Smallest: s.Parties[0], Words: strings.Fields(s.Phrase)}
+func newView(s Study) (v view, err error) {
+	v = view{Study: s, Smallest: s.Parties[0], Words: strings.Fields(s.Phrase)}
 	v.Gap.Value = math.NaN()
 	for _, p := range s.Parties {
 		v.Rows += p.Rows
@@ -160,19 +161,24 @@ func newView(s Study) view {
 			v.Gap = Gap{p.Name, below}
 		}
 	}
-	for i, p := range s.Parties {
-		if p.HeldOut.Confusion != nil {
-			v.Errors = append(v.Errors, partyErrors{p.Name, p.HeldOut, newCurve(fmt.Sprintf("calibration-%d", i+1), p)})
+	for _, p := range s.Parties {
+		if p.HeldOut.Confusion == nil {
+			continue
 		}
+		c, err := newCurve(p)
+		if err != nil {
+			return v, err
+		}
+		v.Errors = append(v.Errors, partyErrors{p.Name, p.HeldOut, c})
 	}
 	for _, step := range s.Steps {
 		v.StepsSum += step.Bytes
 	}
-	v.Charts = []chart{
-		newChart("roc-auc", "ROC-AUC", s, func(x Scores) float64 { return x.ROCAUC }),
-		newChart("accuracy", "Accuracy", s, func(x Scores) float64 { return x.Accuracy }),
+	v.Charts = make([]template.HTML, 2)
+	if v.Charts[0], err = scores("ROC-AUC", s, func(x Scores) float64 { return x.ROCAUC }); err == nil {
+		v.Charts[1], err = scores("Accuracy", s, func(x Scores) float64 { return x.Accuracy })
 	}
-	return v
+	return v, err
 }
 
 // Words about two scores, for the text.

@@ -3,12 +3,12 @@ package reviewpage
 import (
 	"fmt"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // Meaning says in plain words what it means that a contribution under c leaves, one
 // paragraph each: to the person who approves, on the page and on the terminal.
-func Meaning(c *study.Contract) []string {
+func Meaning(c *contract.Contract) []string {
 	said := []string{
 		"X is your rows through a secret basis, in random order; without the basis or the anchor its columns have no names. " +
 			"The analyst has neither. It can find the directions in which your rows vary most; where one of them is nearly a single feature, " +
@@ -38,7 +38,7 @@ func Meaning(c *study.Contract) []string {
 }
 
 // undone says what the projection does not hide from whom.
-func undone(c *study.Contract) string {
+func undone(c *contract.Contract) string {
 	l, m := c.Basis.Dim, c.M()
 	if c.Lift == nil {
 		return fmt.Sprintf("The analyst together with any one party can undo the projection, up to what a basis of %d columns leaves out of %d %s. "+

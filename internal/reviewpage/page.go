@@ -17,9 +17,13 @@ import (
 	"time"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
+	"concord/internal/chart"
 	"concord/internal/sitepage"
+	"concord/member"
 	"concord/party"
-	"concord/study"
+	"concord/wire"
 )
 
 // Page is what the page tells of one contribution.
@@ -27,9 +31,9 @@ type Page struct {
 	// Written is when the page is made: what it says of the state was so then.
 	Written time.Time
 	// Contract, Roster and Site, the statement of the site itself, must be set.
-	Contract *study.Contract
-	Roster   *study.Roster
-	Site     *study.Statement
+	Contract *contract.Contract
+	Roster   *member.Roster
+	Site     *identity.Statement
 	// Manifest is of what would leave; it must be set. Folder is where the files lie.
 	Manifest *bundle.Manifest
 	Folder   string
@@ -50,18 +54,16 @@ type Page struct {
 	// Sealed says that sending was begun: the server may have the contribution.
 	Sealed bool
 	// Receipt is nil until the analyst has acknowledged this manifest.
-	Receipt *study.Receipt
+	Receipt *member.Receipt
 }
-
-const mark = sitepage.Mark("review")
-
-// Marked reports whether r begins as a page of this package does.
-func Marked(r io.Reader) (bool, error) { return mark.On(r) }
 
 //go:embed page.tmpl.html
 var source string
 
-var tmpl = template.Must(template.New("page").Funcs(sitepage.Funcs()).Funcs(template.FuncMap{"groups": groups}).Parse(source))
+var page = sitepage.New(sitepage.Page{Mark: "review", Images: true}, source, template.FuncMap{"groups": groups, "bar": chart.Bar})
+
+// Marked reports whether r begins as a page of this package does.
+func Marked(r io.Reader) (bool, error) { return page.Marked(r) }
 
 // HTML writes the page as UTF-8. It fails, having written nothing, if the parts
 // contradict each other: an approval or receipt of another manifest, another sender
@@ -70,7 +72,11 @@ func (p Page) HTML(w io.Writer) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	return sitepage.Write(w, mark, tmpl, p.view())
+	v, err := p.view()
+	if err != nil {
+		return err
+	}
+	return page.Write(w, v)
 }
 
 func (p Page) check() error {
@@ -89,7 +95,7 @@ func (p Page) check() error {
 }
 
 // groups divides the digits of a hash by fours, as people compare them.
-func groups(h study.Hash) []string {
+func groups(h wire.Hash) []string {
 	digits := h.String()
 	var out []string
 	for i := 0; i < len(digits); i += 4 {

@@ -15,9 +15,12 @@ import (
 	"time"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/reviewpage"
+	"concord/member"
 	"concord/party"
-	"concord/study"
+	"concord/wire"
 )
 
 const yaml = `
@@ -35,9 +38,9 @@ floors: {rows: 100, eps: 0.02}
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func newIdentity(t *testing.T, role study.Role, name string, approver ed25519.PublicKey) *study.Identity {
+func newIdentity(t *testing.T, role identity.Role, name string, approver ed25519.PublicKey) *identity.Identity {
 	t.Helper()
-	id, err := study.NewIdentity(role, name, approver)
+	id, err := identity.New(role, name, approver)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,10 +49,10 @@ func newIdentity(t *testing.T, role study.Role, name string, approver ed25519.Pu
 
 // sample is a page of a contribution that nobody has approved yet, and the identities
 // of site and analyst.
-func sample(t *testing.T, protocol string, approver ed25519.PublicKey) (reviewpage.Page, *study.Identity) {
+func sample(t *testing.T, protocol string, approver ed25519.PublicKey) (reviewpage.Page, *identity.Identity) {
 	t.Helper()
 	rest := map[string]string{"dc": "basis: {dim: 2}", "nri": "protocol: nri\nbasis: {kind: pca-perturbed, dim: 2}\nmodel: {kind: logistic}"}[protocol]
-	c, err := study.ParseYAML([]byte(strings.Replace(yaml, "PROTOCOL", rest, 1)))
+	c, err := contract.ParseYAML([]byte(strings.Replace(yaml, "PROTOCOL", rest, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,30 +60,30 @@ func sample(t *testing.T, protocol string, approver ed25519.PublicKey) (reviewpa
 	if err != nil {
 		t.Fatal(err)
 	}
-	site, analyst := newIdentity(t, study.RoleParty, "North clinic", approver), newIdentity(t, study.RoleAnalyst, "Study office", nil)
-	other := newIdentity(t, study.RoleParty, "East clinic", nil)
-	roster, err := study.NewRoster(c, 1, []*study.Statement{site.Statement, other.Statement, analyst.Statement})
+	site, analyst := newIdentity(t, identity.RoleParty, "North clinic", approver), newIdentity(t, identity.RoleAnalyst, "Study office", nil)
+	other := newIdentity(t, identity.RoleParty, "East clinic", nil)
+	roster, err := member.NewRoster(c, 1, []*identity.Statement{site.Statement, other.Statement, analyst.Statement})
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := study.HashOf(encoded)
-	anchor := study.HashOf([]byte("anchor"))
+	name := wire.HashOf(encoded)
+	anchor := wire.HashOf([]byte("anchor"))
 	m := &bundle.Manifest{
 		Header: bundle.Header{Format: bundle.Format, Study: name, Epoch: roster.Epoch(name), Sender: site.Statement.Fingerprint(),
-			Recipients: []study.Hash{analyst.Statement.Fingerprint()}, Kind: bundle.KindContribution, Number: 1},
+			Recipients: []wire.Hash{analyst.Statement.Fingerprint()}, Kind: bundle.KindContribution, Number: 1},
 		Anchor: &anchor,
 	}
-	for i, member := range []bundle.Member{
+	for i, part := range []bundle.Member{
 		{Name: "A.npy", Bytes: 16128, Dtype: "<f8", Shape: []int{1000, 2}},
 		{Name: "X.npy", Bytes: 2048, Dtype: "<f8", Shape: []int{120, 2}},
 		{Name: "Y.npy", Bytes: 1088, Dtype: "<i8", Shape: []int{120}},
 	} {
-		member.SHA256 = study.HashOf([]byte{byte(i)})
+		part.SHA256 = wire.HashOf([]byte{byte(i)})
 		if protocol == "nri" {
-			inside := bundle.Inside{Bytes: member.Bytes, SHA256: member.SHA256, Dtype: member.Dtype, Shape: member.Shape}
-			member = bundle.Member{Name: member.Name + ".age", Bytes: member.Bytes + 1900, SHA256: study.HashOf([]byte{byte(i), 1}), Sealed: &inside}
+			inside := bundle.Inside{Bytes: part.Bytes, SHA256: part.SHA256, Dtype: part.Dtype, Shape: part.Shape}
+			part = bundle.Member{Name: part.Name + ".age", Bytes: part.Bytes + 1900, SHA256: wire.HashOf([]byte{byte(i), 1}), Sealed: &inside}
 		}
-		m.Members = append(m.Members, member)
+		m.Members = append(m.Members, part)
 	}
 	if _, err := bundle.DecodeManifest(m.Encode()); err != nil {
 		t.Fatal(err)
@@ -88,7 +91,7 @@ func sample(t *testing.T, protocol string, approver ed25519.PublicKey) (reviewpa
 	return reviewpage.Page{
 		Written: noon.Add(time.Hour), Contract: c, Roster: roster, Site: site.Statement, Manifest: m, Folder: "concord-site/contribution/leaves",
 		Prepared: noon,
-		Floors:   party.EffectiveFloors(c, &study.Policy{PerClass: 30, Linkage: 0.05}),
+		Floors:   party.EffectiveFloors(c, &contract.Policy{PerClass: 30, Linkage: 0.05}),
 		Report: party.Report{
 			Rows: 120, People: 60, Features: 3, Dim: 2, Classes: []int{95, 25}, Rank: 3, Energy: 0.8125, Eps: 0.031,
 			Exposed:       []party.Exposure{{Feature: "stay_days", Correlation: 0.973, Near: 0.325, Chance: 0.017}},
@@ -176,7 +179,7 @@ func TestPage(t *testing.T) {
 	has(t, page,
 		`<span class="first">`+hash[8:12]+`</span><wbr/><span>`+hash[12:16]+`</span>`,
 		// Bars: what comes back of stay_days, of visits, and its correlation.
-		`class="part" width="75.0"`, `class="part" width="0.0"`, `class="part" width="97.3"`)
+		`d="M0 0h75v8H0z"`, `d="M0 0h0v8H0z"`, `d="M0 0h97.3v8H0z"`)
 	if n := strings.Count(page, `<strong class="warning">! Warning</strong>`); n != 3 { // two and the lead
 		t.Errorf("%d warnings are marked, want 3", n)
 	}
@@ -197,7 +200,7 @@ func TestNRI(t *testing.T) {
 		"The protocol is nri: this site keeps neither the basis nor the order of the rows", "it changes nothing for the analyst, with or without a party",
 		"nobody here can open them; they are in concord-site/contribution/leaves",
 		"concord approve "+p.Manifest.Hash().Short()+" --key FILE", "FILE is the approver's private key",
-		"Approver's key "+study.ApproverText(public),
+		"Approver's key "+identity.ApproverText(public),
 		"nri, hard answers come back",
 	)
 	hasNot(t, said, "numpy.load", "The protocol is dc")
@@ -233,7 +236,7 @@ func TestStates(t *testing.T) {
 	has(t, said, "State sealed may have reached the server", "Sent begun; the analyst has not acknowledged it")
 	hasNot(t, said, "nothing has left")
 
-	p.Receipt = &study.Receipt{Manifest: p.Manifest.Hash(), Received: noon.Add(2 * time.Minute)}
+	p.Receipt = &member.Receipt{Manifest: p.Manifest.Hash(), Received: noon.Add(2 * time.Minute)}
 	said = text(render(t, p))
 	has(t, said, "State sent has left this site", "acknowledged it on 1 March 2026, 12:02 UTC", "What exactly left")
 	hasNot(t, said, "nothing has left", "would leave", "concord send", "concord approve")
@@ -253,7 +256,7 @@ func TestRefuses(t *testing.T) {
 			}
 			p.Approval = a
 		},
-		"the receipt is for manifest":      func(p *reviewpage.Page) { p.Receipt = &study.Receipt{} },
+		"the receipt is for manifest":      func(p *reviewpage.Page) { p.Receipt = &member.Receipt{} },
 		"the manifest is of sender":        func(p *reviewpage.Page) { p.Site = other.Site },
 		"the report counts 3 classes, the": func(p *reviewpage.Page) { p.Report.Classes = []int{1, 2, 3} },
 	} {
@@ -292,8 +295,8 @@ func TestHostile(t *testing.T) {
 		p.Manifest.Sender = s.Fingerprint()
 		office := *p.Roster.Analyst()
 		office.Name = name
-		p.Roster = &study.Roster{Number: 1, Members: []*study.Statement{&office}}
-		p.Manifest.Recipients = []study.Hash{office.Fingerprint(), study.HashOf(nil)}
+		p.Roster = &member.Roster{Number: 1, Members: []*identity.Statement{&office}}
+		p.Manifest.Recipients = []wire.Hash{office.Fingerprint(), wire.HashOf(nil)}
 		p.Manifest.Members[0].Dtype = name
 		p.Report.Findings[0] = party.Finding{Name: name, Against: name, Text: name, Warn: true}
 		p.Report.Exposed[0].Feature, p.Report.Reconstructed[0].Feature = name, name
@@ -315,7 +318,7 @@ func TestHostile(t *testing.T) {
 		if shown := strings.Count(text(page), "sent"); !strings.Contains(name, "sent") && shown != 0 {
 			t.Errorf("%q: the page says sent", name)
 		}
-		has(t, text(page), "! unknown not in the roster "+study.HashOf(nil).String())
+		has(t, text(page), "! unknown not in the roster "+wire.HashOf(nil).String())
 		if readable := strings.Join(strings.Fields(name), " "); regexp.MustCompile(`^[[:print:]]+$`).MatchString(readable) {
 			// As it is, once the tags of the page itself are gone.
 			if n := strings.Count(html.UnescapeString(page), readable); n < 12 {
@@ -391,7 +394,8 @@ func TestAccessible(t *testing.T) {
 	if count["h1"] != 1 || count["main"] != 1 || count["table"] != 6 || count["caption"] != count["table"] {
 		t.Errorf("elements: %v", count)
 	}
-	has(t, policy, "default-src 'none'", "style-src 'unsafe-inline'")
+	has(t, policy, "default-src 'none'", "style-src 'sha256-")
+	hasNot(t, policy, "unsafe")
 	if strings.Contains(page, "://") {
 		t.Error("the page has an address")
 	}

@@ -1,33 +1,27 @@
 package reviewpage
 
 import (
-	"bytes"
-	"encoding/base64"
 	"fmt"
 	"html/template"
-	"image"
-	"image/color"
-	"image/png"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/study"
+	"concord/contract"
+	"concord/internal/chart"
 )
 
 // Picture is one row where features are the pixels of a square: the row itself, what the
 // basis keeps of it, which is what colluders reconstruct, and the same around the mean of
-// all rows, which they can guess (ODC2 Fig. 2).
-type Picture struct {
-	Row, Kept, Around template.URL // PNG as data
-}
+// all rows, which they can guess ([nosaka2025], Fig. 2). Pixels run from −1, black, to 1, white.
+type Picture struct{ Row, Kept, Around []float64 }
 
 // leastSide is the side of the smallest square that counts as a picture.
 const leastSide = 8
 
 // Side is the side of the square that the contract's features are the pixels of; 0 if
 // their number is no square of 64 or more, their ranges differ, or ranges do not scale them.
-func Side(c *study.Contract) int {
+func Side(c *contract.Contract) int {
 	side := int(math.Sqrt(float64(c.M())))
 	if side < leastSide || side*side != c.M() || len(c.Features) != c.M() || c.Standardise == "pooled" {
 		return 0
@@ -43,7 +37,7 @@ func Side(c *study.Contract) int {
 // Pictures draws up to six rows of x (n × m, standardised), evenly over all, through the
 // basis f (m × l) and back: x F F⁺ with back = F⁺ (l × m). A page with them holds raw rows.
 // c must have a Side. Standardised pixels run from −1 to 1.
-func Pictures(c *study.Contract, x, f, back *mat.Dense) ([]Picture, error) {
+func Pictures(c *contract.Contract, x, f, back *mat.Dense) ([]Picture, error) {
 	const most = 6
 	side := Side(c)
 	if side == 0 {
@@ -71,30 +65,26 @@ func Pictures(c *study.Contract, x, f, back *mat.Dense) ([]Picture, error) {
 		for j := range around {
 			around[j] = kept[j] + mean[j] - keptMean[j]
 		}
-		var p Picture
-		for _, draw := range []struct {
-			to     *template.URL
-			values []float64
-		}{{&p.Row, row}, {&p.Kept, kept}, {&p.Around, around}} {
-			var err error
-			if *draw.to, err = grey(draw.values, side); err != nil {
-				return nil, err
-			}
-		}
-		out = append(out, p)
+		out = append(out, Picture{row, kept, around})
 	}
 	return out, nil
 }
 
-// grey draws values from −1, black, to 1, white.
-func grey(values []float64, side int) (template.URL, error) {
-	img := image.NewGray(image.Rect(0, 0, side, side))
-	for j, v := range values {
-		img.SetGray(j%side, j/side, color.Gray{uint8(math.Round(255 * (min(max(v, -1), 1) + 1) / 2))})
+// drawn is the figure of pictures, a row each.
+func drawn(pictures []Picture) (template.HTML, error) {
+	side := int(math.Sqrt(float64(len(pictures[0].Row))))
+	c := chart.Images{Title: "Rows as pictures", Columns: []string{"row", "kept by the basis", "around the mean"}, Width: side, Height: side}
+	for i, p := range pictures {
+		c.Rows = append(c.Rows, fmt.Sprintf("row %d of the sample", i+1))
+		var cells [][]float64
+		for _, values := range [][]float64{p.Row, p.Kept, p.Around} {
+			cell := make([]float64, len(values))
+			for j, v := range values {
+				cell[j] = (v + 1) / 2
+			}
+			cells = append(cells, cell)
+		}
+		c.Cells = append(c.Cells, cells)
 	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		return "", fmt.Errorf("reviewpage: %w", err)
-	}
-	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil
+	return chart.SVG(c)
 }

@@ -3,14 +3,15 @@ package reviewpage
 import (
 	"fmt"
 	"html/template"
-	"math"
 	"slices"
 	"strings"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/sitepage"
 	"concord/party"
-	"concord/study"
+	"concord/release"
+	"concord/wire"
 )
 
 // mostFeatures is how many features a table names; a longer one nobody reads.
@@ -19,11 +20,10 @@ const mostFeatures = 20
 // view is what the template shows beside the page itself.
 type view struct {
 	Page
-	Style      template.CSS
-	Hash       study.Hash
+	Hash       wire.Hash
 	Command    string // that approves
 	Recipients []recipient
-	Members    []member
+	Members    []part
 	Labels     []label
 	FloorRows  []floorRow
 	Against    []against
@@ -32,20 +32,21 @@ type view struct {
 	More       int       // features that Best leaves out
 	Following  []feature // that follow a direction
 	Meaning    []string
+	Figure     template.HTML // of the pictures
 }
 
 // recipient is somebody to whom the contribution goes.
 type recipient struct {
-	Fingerprint      study.Hash
-	*study.Statement // nil if the roster does not have it
+	Fingerprint         wire.Hash
+	*identity.Statement // nil if the roster does not have it
 }
 
-// member is one file; Inside says that the line tells what the one before holds.
-type member struct {
+// part is one file; Inside says that the line tells what the one before holds.
+type part struct {
 	Name, What   string
 	Shape, Dtype string
 	Bytes        int64
-	SHA256       study.Hash
+	SHA256       wire.Hash
 	Inside       bool
 }
 
@@ -53,7 +54,7 @@ type label struct {
 	Level string
 	Rows  int
 	Share string
-	Bar   string
+	Bar   float64
 }
 
 // floorRow is a figure beside its floor.
@@ -72,15 +73,15 @@ type against struct {
 	Findings []party.Finding
 }
 
-// feature is a line of a table of features, with the length of its bar in hundredths.
+// feature is a line of a table of features, with the share that its bar shows.
 type feature struct {
 	Name, Figure string
 	Near, Chance string
-	Bar          string
+	Bar          float64
 }
 
-func (p Page) view() view {
-	v := view{Page: p, Style: template.CSS(sitepage.Style()), Hash: p.Manifest.Hash(), Meaning: Meaning(p.Contract), FloorRows: p.floorRows()}
+func (p Page) view() (view, error) {
+	v := view{Page: p, Hash: p.Manifest.Hash(), Meaning: Meaning(p.Contract), FloorRows: p.floorRows()}
 	v.Command = "concord approve " + v.Hash.Short()
 	if len(p.Site.ApproverKey) > 0 {
 		v.Command += " --key FILE"
@@ -93,15 +94,15 @@ func (p Page) view() view {
 		v.Recipients = append(v.Recipients, recipient{fingerprint, s})
 	}
 	for _, m := range p.Manifest.Members {
-		v.Members = append(v.Members, member{m.Name, p.whatIs(m.Name), shape(m.Shape), m.Dtype, m.Bytes, m.SHA256, false})
+		v.Members = append(v.Members, part{m.Name, p.whatIs(m.Name), shape(m.Shape), m.Dtype, m.Bytes, m.SHA256, false})
 		if in := m.Sealed; in != nil {
 			name := strings.TrimSuffix(m.Name, ".age")
-			v.Members = append(v.Members, member{name, p.whatIs(name), shape(in.Shape), in.Dtype, in.Bytes, in.SHA256, true})
+			v.Members = append(v.Members, part{name, p.whatIs(name), shape(in.Shape), in.Dtype, in.Bytes, in.SHA256, true})
 		}
 	}
 	for k, n := range p.Report.Classes {
 		share := float64(n) / float64(max(1, p.Report.Rows))
-		v.Labels = append(v.Labels, label{p.Contract.Label.Levels[k], n, percent(share), bar(share)})
+		v.Labels = append(v.Labels, label{p.Contract.Label.Levels[k], n, percent(share), share})
 	}
 	for _, f := range p.Report.Findings {
 		i := slices.IndexFunc(v.Against, func(a against) bool { return a.Who == f.Against })
@@ -117,13 +118,18 @@ func (p Page) view() view {
 	best := p.Report.Reconstructed[:min(mostFeatures, len(p.Report.Reconstructed))]
 	v.More = len(p.Report.Reconstructed) - len(best)
 	for _, f := range best {
-		v.Best = append(v.Best, feature{Name: f.Feature, Figure: number(f.Ratio), Bar: bar(1 - f.Ratio)})
+		v.Best = append(v.Best, feature{Name: f.Feature, Figure: number(f.Ratio), Bar: 1 - f.Ratio})
 	}
 	for _, e := range p.Report.Exposed {
 		v.Following = append(v.Following, feature{Name: e.Feature, Figure: number(e.Correlation), Near: percent(e.Near), Chance: percent(e.Chance),
-			Bar: bar(e.Correlation)})
+			Bar: e.Correlation})
 	}
-	return v
+	if len(p.Pictures) == 0 {
+		return v, nil
+	}
+	var err error
+	v.Figure, err = drawn(p.Pictures)
+	return v, err
 }
 
 // Phase is how far the contribution is: "prepared", "approved", "sealed" or "sent".
@@ -147,7 +153,7 @@ func (p Page) ApproverText() string {
 	if len(p.Site.ApproverKey) == 0 {
 		return ""
 	}
-	return study.ApproverText(p.Site.ApproverKey)
+	return identity.ApproverText(p.Site.ApproverKey)
 }
 
 // EnergyPercent is the share of the variation that the basis keeps, in hundredths.
@@ -162,14 +168,14 @@ func (p Page) whatIs(name string) string {
 		return "sealed to the analyst; nobody here can read it"
 	}
 	switch base, _, _ := strings.Cut(name, "."); base {
-	case study.MemberX:
+	case release.MemberX:
 		if p.Contract.Noise != nil {
 			return "rows through the secret basis, with noise, in random order"
 		}
 		return "rows through the secret basis, in random order"
-	case study.MemberA:
+	case release.MemberA:
 		return "the secret anchor through the same basis"
-	case study.MemberY:
+	case release.MemberY:
 		return "each row's label, as it is"
 	}
 	return ""
@@ -236,12 +242,3 @@ func shape(lengths []int) string {
 func number(x float64) string { return fmt.Sprintf("%.3f", x) }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
-
-// bar is the length of a bar of a hundred for a share; shares beyond 0 and 1, and what
-// is no number, end there.
-func bar(share float64) string {
-	if math.IsNaN(share) {
-		share = 0
-	}
-	return fmt.Sprintf("%.1f", 100*min(1, max(0, share)))
-}

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"concord/audit"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // witness is the analyst's signed word to a party on both audit logs.
-func (s *Server) witness(ctx context.Context, hash, party study.Hash) ([]byte, error) {
+func (s *Server) witness(ctx context.Context, hash, party wire.Hash) ([]byte, error) {
 	own, err := s.store.AuditHead(ctx, hash)
 	if err != nil {
 		return nil, err
@@ -19,11 +20,11 @@ func (s *Server) witness(ctx context.Context, hash, party study.Hash) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	heads := study.NewHeads(own, seen)
+	heads := member.NewHeads(own, seen)
 	if heads == nil {
 		return nil, nil
 	}
-	w := &study.Witness{
+	w := &member.Witness{
 		Format: 1, Study: hash, By: s.id.Statement.Fingerprint(), To: party, Heads: *heads, Time: time.Now().UTC().Truncate(time.Second),
 	}
 	w.Sign(s.id)
@@ -33,12 +34,12 @@ func (s *Server) witness(ctx context.Context, hash, party study.Hash) ([]byte, e
 // ExchangeHeads keeps a party's signed word on both audit logs, and returns the
 // analyst's. A head of ours that our log does not have is refused and noted: one of
 // the two logs is not what it was.
-func (s *Server) ExchangeHeads(ctx context.Context, hash, party study.Hash, raw []byte) ([]byte, error) {
-	_, member, err := s.viewOf(ctx, hash, party)
+func (s *Server) ExchangeHeads(ctx context.Context, hash, party wire.Hash, raw []byte) ([]byte, error) {
+	_, sender, err := s.viewOf(ctx, hash, party)
 	if err != nil {
 		return nil, err
 	}
-	w, err := study.DecodeWitness(raw, member)
+	w, err := member.DecodeWitness(raw, sender)
 	if err != nil {
 		return nil, refused(err)
 	}

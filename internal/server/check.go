@@ -11,11 +11,14 @@ import (
 
 	"concord/analyst"
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/analysis"
 	"concord/internal/api"
-	"concord/internal/npy"
 	"concord/internal/store"
-	"concord/study"
+	"concord/npy"
+	"concord/release"
+	"concord/wire"
 )
 
 // envelopeRoom is what a bundle may take besides its members: the line, the age
@@ -23,14 +26,14 @@ import (
 const envelopeRoom = 4 << 20
 
 // maxUpload is the most bytes that a bundle under this contract can have.
-func maxUpload(c *study.Contract) int64 {
+func maxUpload(c *contract.Contract) int64 {
 	contribution := c.Expect.UpBytes + int64(c.MaxRows)*c.Expect.UpBytesPerRow
 	return max(contribution+contribution/64, api.AdmissionBytes(c, 2*c.Parties), api.PoolBytes(c)) + envelopeRoom
 }
 
 // checkEnvelope judges a bundle by its line: signed by this party, for this
 // study and roster, of a kind that parties send.
-func checkEnvelope(v *view, party *study.Statement, env *bundle.Envelope) (store.Bundle, error) {
+func checkEnvelope(v *view, party *identity.Statement, env *bundle.Envelope) (store.Bundle, error) {
 	var none store.Bundle
 	// Nothing of it counts before its signature does, of whatever keys the party has
 	// or had.
@@ -54,7 +57,7 @@ func checkEnvelope(v *view, party *study.Statement, env *bundle.Envelope) (store
 	if err := v.chain.CheckEpoch(env.Epoch); err != nil {
 		return none, refused(fmt.Errorf("the bundle: %w", err))
 	}
-	var slot study.Hash
+	var slot wire.Hash
 	switch env.Kind {
 	case bundle.KindSetup:
 		if err := checkSetup(v, env); err != nil {
@@ -76,14 +79,14 @@ func checkEnvelope(v *view, party *study.Statement, env *bundle.Envelope) (store
 	}
 	return store.Bundle{
 		Slot: slot, Study: v.hash, Epoch: env.Epoch, Sender: env.Sender, Kind: env.Kind, Round: env.Round,
-		Recipients: env.Recipients, Manifest: env.Manifest, File: study.HashOf(env.Line()),
+		Recipients: env.Recipients, Manifest: env.Manifest, File: wire.HashOf(env.Line()),
 	}, nil
 }
 
 // checkBundle verifies what can be verified of a bundle that lies in a file: for a
 // contribution, which is sealed to the analyst, all of it. ciphertext is the
 // payload's SHA-256 as it came in. Memory does not grow with the bundle.
-func (s *Server) checkBundle(v *view, party *study.Statement, env *bundle.Envelope, file *os.File, size int64, ciphertext study.Hash) error {
+func (s *Server) checkBundle(v *view, party *identity.Statement, env *bundle.Envelope, file *os.File, size int64, ciphertext wire.Hash) error {
 	if env.Kind != bundle.KindContribution { // the server cannot read it
 		if payload := size - int64(len(env.Line())); payload != env.Size || ciphertext != env.Ciphertext {
 			return refused(fmt.Errorf("the payload has %d bytes with SHA-256 %s, the envelope says %d with %s",
@@ -119,7 +122,7 @@ func checkSetup(v *view, env *bundle.Envelope) error {
 		if err != nil {
 			return refused(err)
 		}
-		if m.Role != study.RoleParty || r == env.Sender {
+		if m.Role != identity.RoleParty || r == env.Sender {
 			return refused(fmt.Errorf("the setup bundle is for %q, must be for the other parties only", m.Name))
 		}
 	}
@@ -140,7 +143,7 @@ func checkAdmission(v *view, env *bundle.Envelope) error {
 }
 
 // expectContribution is the bundle that a party's contribution of an epoch must be.
-func (s *Server) expectContribution(v *view, epoch study.Hash, party *study.Statement) bundle.Expect {
+func (s *Server) expectContribution(v *view, epoch wire.Hash, party *identity.Statement) bundle.Expect {
 	if m := v.chain.In(v.chain.At(epoch), party.Fingerprint()); m != nil {
 		party = m // with the keys that it had
 	}
@@ -154,7 +157,7 @@ func (s *Server) expectContribution(v *view, epoch study.Hash, party *study.Stat
 
 // checkContribution opens a contribution and compares it with the contract, in the
 // same pass and without keeping any of it.
-func (s *Server) checkContribution(v *view, epoch study.Hash, party *study.Statement, file io.ReaderAt, size int64, ciphertext study.Hash) error {
+func (s *Server) checkContribution(v *view, epoch wire.Hash, party *identity.Statement, file io.ReaderAt, size int64, ciphertext wire.Hash) error {
 	found := analyst.Inspect(v.contract, party.Name)
 	expect := s.expectContribution(v, epoch, party)
 	expect.Ciphertext = ciphertext
@@ -164,7 +167,7 @@ func (s *Server) checkContribution(v *view, epoch study.Hash, party *study.State
 		return err
 	}
 	var shapes [3]analyst.Shape
-	for i, name := range []string{study.MemberX, study.MemberA, study.MemberY} {
+	for i, name := range []string{release.MemberX, release.MemberA, release.MemberY} {
 		if shapes[i].Rows, shapes[i].Cols, err = r.Shape(name); err != nil {
 			return err
 		}
@@ -176,7 +179,7 @@ func (s *Server) checkContribution(v *view, epoch study.Hash, party *study.State
 }
 
 // inspectMembers hands the numbers of X, A and Y over as they are read.
-func inspectMembers(c *study.Contract, found *analyst.Inspection) func(bundle.Member, io.Reader) error {
+func inspectMembers(c *contract.Contract, found *analyst.Inspection) func(bundle.Member, io.Reader) error {
 	rows := map[string]int64{} // above the member, where it is a block of rows
 	return func(m bundle.Member, content io.Reader) error {
 		name, _, _ := strings.Cut(m.Name, ".")
@@ -184,12 +187,12 @@ func inspectMembers(c *study.Contract, found *analyst.Inspection) func(bundle.Me
 		switch {
 		case !strings.HasSuffix(m.Name, ".npy"):
 			return nil
-		case name == study.MemberY && c.Label.Type == "class":
+		case name == release.MemberY && c.Label.Type == "class":
 			return npy.ScanInts(content, lim, func(_ npy.Header, first int64, part []int64) error {
 				found.Labels(first, part)
 				return nil
 			})
-		case name == study.MemberX, name == study.MemberA, name == study.MemberY:
+		case name == release.MemberX, name == release.MemberA, name == release.MemberY:
 			above := rows[name]
 			rows[name] += int64(m.Shape[0])
 			return npy.ScanMatrix(content, lim, func(h npy.Header, first int64, part []float64) error {
@@ -206,7 +209,7 @@ func inspectMembers(c *study.Contract, found *analyst.Inspection) func(bundle.Me
 
 // readContribution opens a stored contribution, checks it against the contract
 // again and returns it.
-func (s *Server) readContribution(v *view, epoch study.Hash, party *study.Statement, file io.ReaderAt, size int64) (analyst.Contribution, error) {
+func (s *Server) readContribution(v *view, epoch wire.Hash, party *identity.Statement, file io.ReaderAt, size int64) (analyst.Contribution, error) {
 	return analysis.Read(v.contract, party.Name, file, size, s.expectContribution(v, epoch, party), s.id.AgeIdentity())
 }
 
@@ -235,7 +238,7 @@ func checkPool(v *view, env *bundle.Envelope) error {
 		if err != nil {
 			return refused(err)
 		}
-		if m.Role != study.RoleParty || r == env.Sender {
+		if m.Role != identity.RoleParty || r == env.Sender {
 			return refused(fmt.Errorf("the message is for %q, must be for other parties only", m.Name))
 		}
 	}

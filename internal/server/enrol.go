@@ -4,22 +4,24 @@ import (
 	"context"
 	"crypto/hmac"
 
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // Join takes a party into the roster that holds an unused invite, and returns the
 // contract; asks is true while the party awaits the analyst's word. Whoever calls it has
 // made sure that the statement is its sender's own. Joining again with the same
 // invite changes nothing.
-func (s *Server) Join(ctx context.Context, hash study.Hash, secret []byte, statement *study.Statement) (contract []byte, asks bool, err error) {
-	return s.join(ctx, hash, study.HashOf(secret), statement)
+func (s *Server) Join(ctx context.Context, hash wire.Hash, secret []byte, statement *identity.Statement) (contract []byte, asks bool, err error) {
+	return s.join(ctx, hash, wire.HashOf(secret), statement)
 }
 
-// JoinByProof is Join for a party that shows by study.JoinProof that it holds an
+// JoinByProof is Join for a party that shows by member.JoinProof that it holds an
 // invite. A proof is good for its statement only, any number of times.
-func (s *Server) JoinByProof(ctx context.Context, hash study.Hash, proof []byte, statement *study.Statement) (contract []byte, asks bool, err error) {
+func (s *Server) JoinByProof(ctx context.Context, hash wire.Hash, proof []byte, statement *identity.Statement) (contract []byte, asks bool, err error) {
 	invite, err := s.inviteOf(ctx, hash, proof, statement.Encode())
 	if err != nil {
 		return nil, false, err
@@ -28,8 +30,8 @@ func (s *Server) JoinByProof(ctx context.Context, hash study.Hash, proof []byte,
 }
 
 // join is Join with an invite that the SHA-256 of its secret names.
-func (s *Server) join(ctx context.Context, hash, invite study.Hash, statement *study.Statement) (contract []byte, asks bool, err error) {
-	if statement.Role != study.RoleParty {
+func (s *Server) join(ctx context.Context, hash, invite wire.Hash, statement *identity.Statement) (contract []byte, asks bool, err error) {
+	if statement.Role != identity.RoleParty {
 		return nil, false, forbidden("the statement is an %s's; only parties join", statement.Role)
 	}
 	v, err := s.view(ctx, hash)
@@ -53,26 +55,26 @@ func (s *Server) join(ctx context.Context, hash, invite study.Hash, statement *s
 }
 
 // TurnAway says no to a party that asks.
-func (s *Server) TurnAway(ctx context.Context, hash, party study.Hash) error {
+func (s *Server) TurnAway(ctx context.Context, hash, party wire.Hash) error {
 	return s.store.TurnAway(ctx, hash, party)
 }
 
 // inviteOf finds the invite whose secret made a proof for a statement.
-func (s *Server) inviteOf(ctx context.Context, hash study.Hash, proof, statement []byte) (study.Hash, error) {
+func (s *Server) inviteOf(ctx context.Context, hash wire.Hash, proof, statement []byte) (wire.Hash, error) {
 	secrets, err := s.store.InviteKeys(ctx, hash)
 	if err != nil {
-		return study.Hash{}, err
+		return wire.Hash{}, err
 	}
 	for _, key := range secrets {
-		if hmac.Equal(proof, study.JoinProof(key, hash, s.id.Statement.Fingerprint(), statement)) {
+		if hmac.Equal(proof, member.JoinProof(key, hash, s.id.Statement.Fingerprint(), statement)) {
 			return key, nil
 		}
 	}
-	return study.Hash{}, store.ErrInvite
+	return wire.Hash{}, store.ErrInvite
 }
 
 // Roster says to a party who has joined and who has confirmed.
-func (s *Server) Roster(ctx context.Context, hash, party study.Hash) (api.Roster, error) {
+func (s *Server) Roster(ctx context.Context, hash, party wire.Hash) (api.Roster, error) {
 	v, _, err := s.viewOf(ctx, hash, party)
 	if err != nil {
 		return api.Roster{}, err
@@ -83,15 +85,15 @@ func (s *Server) Roster(ctx context.Context, hash, party study.Hash) (api.Roster
 }
 
 // Confirm keeps a party's own confirmation of the closed roster.
-func (s *Server) Confirm(ctx context.Context, hash, party study.Hash, raw []byte) error {
-	v, member, err := s.viewOf(ctx, hash, party)
+func (s *Server) Confirm(ctx context.Context, hash, party wire.Hash, raw []byte) error {
+	v, sender, err := s.viewOf(ctx, hash, party)
 	if err != nil {
 		return err
 	}
 	if v.chain == nil {
 		return notYet("the roster is not closed: %d of %d parties have joined", len(v.members), v.size)
 	}
-	c, err := study.DecodeConfirmation(raw)
+	c, err := member.DecodeConfirmation(raw)
 	if err != nil {
 		return refused(err)
 	}
@@ -104,6 +106,6 @@ func (s *Server) Confirm(ctx context.Context, hash, party study.Hash, raw []byte
 	if err := s.store.AddConfirmation(ctx, v.hash, c); err != nil {
 		return err
 	}
-	s.log.Info("confirmed", "study", v.hash.Short(), "party", member.Name)
+	s.log.Info("confirmed", "study", v.hash.Short(), "party", sender.Name)
 	return s.settle(ctx, hash)
 }

@@ -11,14 +11,17 @@ import (
 
 	"concord/audit"
 	"concord/bundle"
+	"concord/contract"
 	"concord/internal/dossier"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
+	"concord/release"
+	"concord/wire"
 )
 
 // Export seals to an auditor of the contract everything that this analyst has of a
 // study: see package dossier. That it does so is in the audit log before.
-func (s *Server) Export(ctx context.Context, w io.Writer, hash study.Hash, auditor study.Auditor) (*dossier.Index, error) {
+func (s *Server) Export(ctx context.Context, w io.Writer, hash wire.Hash, auditor contract.Auditor) (*dossier.Index, error) {
 	v, err := s.view(ctx, hash)
 	if err != nil {
 		return nil, err
@@ -93,10 +96,10 @@ func (s *Server) exportRounds(ctx context.Context, v *view) ([]dossier.Round, er
 
 // unrecorded is what the record of a model would be that a program released which kept
 // none: of everybody in the roster.
-func (v *view) unrecorded(b store.Bundle) study.Round {
-	r := study.Round{Format: 1, Study: v.hash, Round: b.Round, Epoch: b.Epoch, Parties: []study.RoundParty{}}
+func (v *view) unrecorded(b store.Bundle) release.Round {
+	r := release.Round{Format: 1, Study: v.hash, Round: b.Round, Epoch: b.Epoch, Parties: []release.RoundParty{}}
 	for _, party := range v.chain.At(b.Epoch).Parties() {
-		p := study.RoundParty{Party: v.chain.Origin(party.Fingerprint())}
+		p := release.RoundParty{Party: v.chain.Origin(party.Fingerprint())}
 		if c := v.contributed(p.Party); c != nil {
 			p.Contribution = c.Manifest
 		}
@@ -124,11 +127,11 @@ func (s *Server) exportPeople(ctx context.Context, v *view, out *dossier.Writer)
 		}
 	}
 	root := v.chain.Root()
-	standing := dossier.Standing{Number: root.Number, Parties: []study.Hash{}}
+	standing := dossier.Standing{Number: root.Number, Parties: []wire.Hash{}}
 	for _, p := range root.Parties() {
 		standing.Parties = append(standing.Parties, p.Fingerprint())
 	}
-	confirmations := append(slices.Clone(v.confirmations), study.Confirm(s.id, v.hash, v.chain.Setup()))
+	confirmations := append(slices.Clone(v.confirmations), member.Confirm(s.id, v.hash, v.chain.Setup()))
 	for _, step := range v.chain.Steps() {
 		standing.Amendments = append(standing.Amendments, step.Amendment.Encode())
 		confirmations = append(confirmations, step.Confirmations...)
@@ -138,7 +141,7 @@ func (s *Server) exportPeople(ctx context.Context, v *view, out *dossier.Writer)
 	}
 	for _, c := range confirmations {
 		b := c.Encode()
-		if err := out.AddBytes(dossier.Name(dossier.Confirmation, study.HashOf(b)), b); err != nil {
+		if err := out.AddBytes(dossier.Name(dossier.Confirmation, wire.HashOf(b)), b); err != nil {
 			return err
 		}
 	}
@@ -246,9 +249,9 @@ func (s *Server) exportAudit(ctx context.Context, v *view, out *dossier.Writer) 
 		return err
 	}
 	for _, t := range said {
-		name, b := dossier.Name(dossier.Envelope, study.HashOf(t.Envelope)), t.Envelope
+		name, b := dossier.Name(dossier.Envelope, wire.HashOf(t.Envelope)), t.Envelope
 		if t.Witness != nil {
-			name, b = dossier.Name(dossier.Witness, study.HashOf(t.Witness)), t.Witness
+			name, b = dossier.Name(dossier.Witness, wire.HashOf(t.Witness)), t.Witness
 		}
 		if err := out.AddBytes(name, b); err != nil {
 			return err

@@ -8,10 +8,11 @@ import (
 	"strconv"
 	"strings"
 
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/pinned"
 	"concord/internal/store"
-	"concord/study"
+	"concord/wire"
 )
 
 // The handlers decode a request, find out who asks, and call the operation of
@@ -19,17 +20,17 @@ import (
 
 // caller is the study that a request names, and the party whose key the
 // connection, or the request's signature, has proved.
-func (s *Server) caller(r *http.Request) (hash, party study.Hash, err error) {
+func (s *Server) caller(r *http.Request) (hash, party wire.Hash, err error) {
 	return s.limited(s.callerBy(r, s.memberByKey, s.signer))
 }
 
 // callerOrLeft is caller for what a party may ask that has left the study.
-func (s *Server) callerOrLeft(r *http.Request) (hash, party study.Hash, err error) {
+func (s *Server) callerOrLeft(r *http.Request) (hash, party wire.Hash, err error) {
 	return s.limited(s.callerBy(r, s.leftByKey, s.signerOrLeft))
 }
 
-func (s *Server) callerBy(r *http.Request, byKey func(context.Context, study.Hash, study.Hash) (*study.Statement, error),
-	signer func(context.Context, *asker, study.Hash) (study.Hash, error)) (hash, party study.Hash, err error) {
+func (s *Server) callerBy(r *http.Request, byKey func(context.Context, wire.Hash, wire.Hash) (*identity.Statement, error),
+	signer func(context.Context, *asker, wire.Hash) (wire.Hash, error)) (hash, party wire.Hash, err error) {
 	if hash, err = pathStudy(r); err != nil {
 		return hash, party, err
 	}
@@ -49,8 +50,8 @@ func (s *Server) callerBy(r *http.Request, byKey func(context.Context, study.Has
 }
 
 // pathStudy is the study that the request's path names.
-func pathStudy(r *http.Request) (study.Hash, error) {
-	h, err := study.ParseHash(r.PathValue("study"))
+func pathStudy(r *http.Request) (wire.Hash, error) {
+	h, err := wire.ParseHash(r.PathValue("study"))
 	if err != nil {
 		return h, &problem{http.StatusNotFound, api.CodeNotFound, "the path names no study", "", nil}
 	}
@@ -58,7 +59,7 @@ func pathStudy(r *http.Request) (study.Hash, error) {
 }
 
 // clientKey is the hash of the key that the client's connection has proved.
-func clientKey(r *http.Request) (study.Hash, error) {
+func clientKey(r *http.Request) (wire.Hash, error) {
 	key, err := pinned.PeerKey(r.TLS)
 	if err != nil {
 		return key, forbidden("the connection presents no key")
@@ -94,11 +95,11 @@ func (s *Server) postJoin(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &req); err != nil {
 		return err
 	}
-	statement, err := study.DecodeStatement(req.Statement)
+	statement, err := identity.DecodeStatement(req.Statement)
 	if err != nil {
 		return refused(err)
 	}
-	invite := study.HashOf(req.Secret)
+	invite := wire.HashOf(req.Secret)
 	if a := askerOf(r); a != nil {
 		if err := s.verified(a, hash, statement); err != nil {
 			return err
@@ -214,7 +215,7 @@ func (s *Server) getBundle(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	manifest, err := study.ParseHash(r.PathValue("bundle"))
+	manifest, err := wire.ParseHash(r.PathValue("bundle"))
 	if err != nil {
 		return store.ErrNotFound
 	}

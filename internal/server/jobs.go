@@ -11,11 +11,14 @@ import (
 	"concord/analyst"
 	"concord/audit"
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/analysis"
 	"concord/internal/build"
 	"concord/internal/store"
 	"concord/linalg"
-	"concord/study"
+	"concord/member"
+	"concord/release"
+	"concord/wire"
 )
 
 // wakeJobs tells the worker that something arrived.
@@ -85,7 +88,7 @@ func (s *Server) RunDue(ctx context.Context) error {
 // runJob releases a study's results if they are due. A study that cannot be
 // trained gets its problem recorded, for the parties to see; trouble of the
 // server itself is only returned.
-func (s *Server) runJob(ctx context.Context, hash study.Hash) (err error) {
+func (s *Server) runJob(ctx context.Context, hash wire.Hash) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.log.Error("training panicked", "study", hash.Short(), "panic", v, "stack", string(debug.Stack()))
@@ -124,7 +127,7 @@ func (s *Server) runJob(ctx context.Context, hash study.Hash) (err error) {
 	return nil
 }
 
-func (s *Server) storedContribution(v *view, party *study.Statement) (analyst.Contribution, error) {
+func (s *Server) storedContribution(v *view, party *identity.Statement) (analyst.Contribution, error) {
 	if b := v.contributed(party.Fingerprint()); b != nil {
 		f, err := s.store.OpenBundle(*b)
 		if err != nil {
@@ -138,7 +141,7 @@ func (s *Server) storedContribution(v *view, party *study.Statement) (analyst.Co
 
 // release seals the results of parties and stores all of them with the record of their
 // model, or nothing: what a crash interrupts is computed and sealed anew.
-func (s *Server) release(ctx context.Context, v *view, record *study.Round, parties []*study.Statement, results [][]bundle.Source) (err error) {
+func (s *Server) release(ctx context.Context, v *view, record *release.Round, parties []*identity.Statement, results [][]bundle.Source) (err error) {
 	bundles := make([]store.Bundle, len(parties))
 	files := make([]*os.File, len(parties))
 	defer func() {
@@ -155,7 +158,7 @@ func (s *Server) release(ctx context.Context, v *view, record *study.Round, part
 		}
 		members := results[i]
 		if record.Round > 0 {
-			members = append(members, bundle.FromBytes(study.MemberRound, record.Encode()))
+			members = append(members, bundle.FromBytes(release.MemberRound, record.Encode()))
 		}
 		if bundles[i], err = s.sealResult(ctx, v, record, party, members, files[i]); err != nil {
 			return fmt.Errorf("the result of %q: %w", party.Name, err)
@@ -166,12 +169,12 @@ func (s *Server) release(ctx context.Context, v *view, record *study.Round, part
 
 // sealResult seals one party's result into a file, to that party and to the analyst
 // too, who has it anyway: so it can be shown to an auditor.
-func (s *Server) sealResult(ctx context.Context, v *view, record *study.Round, party *study.Statement, members []bundle.Source, file *os.File) (store.Bundle, error) {
+func (s *Server) sealResult(ctx context.Context, v *view, record *release.Round, party *identity.Statement, members []bundle.Source, file *os.File) (store.Bundle, error) {
 	var none store.Bundle
 	manifest, err := bundle.Describe(bundle.Draft{
 		Header: bundle.Header{
 			Study: v.hash, Epoch: v.epoch, Sender: s.id.Statement.Fingerprint(),
-			Recipients: []study.Hash{party.Fingerprint(), s.id.Statement.Fingerprint()}, Kind: bundle.KindResult, Round: record.Round, Number: 1,
+			Recipients: []wire.Hash{party.Fingerprint(), s.id.Statement.Fingerprint()}, Kind: bundle.KindResult, Round: record.Round, Number: 1,
 		},
 		Members: members,
 	})
@@ -200,14 +203,14 @@ func (s *Server) sealResult(ctx context.Context, v *view, record *study.Round, p
 	if err != nil {
 		return none, err
 	}
-	sealing := bundle.Sealing{Manifest: manifest, Sources: members, Approval: approval, Heads: study.NewHeads(own, seen)}
+	sealing := bundle.Sealing{Manifest: manifest, Sources: members, Approval: approval, Heads: member.NewHeads(own, seen)}
 	env, err := bundle.Seal(file, sealing, s.id.SigningKey(), theirs, ours)
 	if err != nil {
 		return none, err
 	}
 	return store.Bundle{
 		Study: v.hash, Epoch: v.epoch, Sender: env.Sender, Kind: env.Kind, Round: record.Round, Slot: party.Fingerprint(),
-		Recipients: env.Recipients, Manifest: env.Manifest, File: study.HashOf(env.Line()), Size: int64(len(env.Line())) + env.Size,
+		Recipients: env.Recipients, Manifest: env.Manifest, File: wire.HashOf(env.Line()), Size: int64(len(env.Line())) + env.Size,
 		Event: audit.Event{
 			Program: build.Program(), Backend: linalg.Backend().String(),
 			Note: fmt.Sprintf("the result of %q, round %d, of a model made of %d contributions", party.Name, record.Round, len(record.Parties)),

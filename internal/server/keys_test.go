@@ -8,16 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/server"
-	"concord/study"
+	"concord/member"
 )
 
 // rekey gives a party new keys, by the operation that the handler of amendments calls.
-func (w *world) rekey(chain *study.Chain, old *study.Identity) (*study.Identity, error) {
+func (w *world) rekey(chain *member.Chain, old *identity.Identity) (*identity.Identity, error) {
 	w.t.Helper()
-	next := newIdentity(w.t, study.RoleParty, old.Statement.Name)
-	a, err := chain.Propose(study.AmendRekey, old.Statement.Fingerprint(), next.Statement, "")
+	next := newIdentity(w.t, identity.RoleParty, old.Statement.Name)
+	a, err := chain.Propose(member.AmendRekey, old.Statement.Fingerprint(), next.Statement, "")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func (w *world) rekey(chain *study.Chain, old *study.Identity) (*study.Identity,
 func TestManyKeys(t *testing.T) {
 	w := newWorld(t)
 	w.join()
-	chain := study.NewChain(w.contract, w.study, w.roster)
+	chain := member.NewChain(w.contract, w.study, w.roster)
 	id := w.parties[0]
 	for i := range 33 {
 		next, err := w.rekey(chain, id)
@@ -67,7 +68,7 @@ func TestLeftUnderOldKeys(t *testing.T) {
 	if _, err := w.as(b).Send(t.Context(), w.setup(b, a)); err != nil {
 		t.Fatal(err)
 	}
-	next, err := w.rekey(study.NewChain(w.contract, w.study, w.roster), a)
+	next, err := w.rekey(member.NewChain(w.contract, w.study, w.roster), a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func TestLeftUnderOldKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, id := range []*study.Identity{next, a} {
+	for i, id := range []*identity.Identity{next, a} {
 		again, err := w.server.WithdrawOnPaper(t.Context(), w.study, id.Statement.Fingerprint(), "on paper")
 		if err != nil || !bytes.Equal(again.Encode(), first.Encode()) {
 			t.Errorf("again, named by keys %d: %v; want the same receipt", i, err)
@@ -91,7 +92,7 @@ func TestStreamsLeaveRoom(t *testing.T) {
 	a, b := w.parties[0], w.parties[1]
 	whole, other := readFile(t, w.large(a, 1<<16, nil)), readFile(t, w.large(b, 1<<16, nil))
 	w.server.SetRoom(func(string) (int64, error) { return 1<<20 + int64(len(whole)) + 1000, nil })
-	put := func(id *study.Identity, body io.Reader) (int, string) {
+	put := func(id *identity.Identity, body io.Reader) (int, string) {
 		status, _, code := w.ask(w.rawClient(id), "PUT", api.Path(api.PathBundles, w.study), http.Header{"Content-Type": {api.BundleMediaType}}, body)
 		return status, code
 	}

@@ -14,7 +14,7 @@ import (
 	"concord/internal/durable"
 	"concord/internal/limit"
 	"concord/internal/store"
-	"concord/study"
+	"concord/wire"
 )
 
 // Limits bound what one party, one address and all together may take of the server.
@@ -175,7 +175,7 @@ func (s *Server) wrongTooOften(wait time.Duration) error {
 }
 
 // limited counts a request of a party that is known by now.
-func (s *Server) limited(hash, party study.Hash, err error) (study.Hash, study.Hash, error) {
+func (s *Server) limited(hash, party wire.Hash, err error) (wire.Hash, wire.Hash, error) {
 	if err != nil {
 		return hash, party, err
 	}

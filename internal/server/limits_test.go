@@ -12,16 +12,17 @@ import (
 	"testing"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/pinned"
 	"concord/internal/server"
-	"concord/study"
+	"concord/wire"
 )
 
 // rawClient speaks HTTP to a world's server with a key of its own.
-func (w *world) rawClient(id *study.Identity) *http.Client {
+func (w *world) rawClient(id *identity.Identity) *http.Client {
 	w.t.Helper()
-	config, err := pinned.Client(id.TLSKey(), func(study.Hash) error { return nil })
+	config, err := pinned.Client(id.TLSKey(), func(wire.Hash) error { return nil })
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func wantLater(t *testing.T, what string, status int, header http.Header, code s
 func TestWrongSecretsAreLimited(t *testing.T) {
 	w := newWorld(t, server.WithLimits(server.Limits{WrongBurst: 3, WrongRequests: 0.01}))
 	w.join()
-	guess := newIdentity(t, study.RoleParty, "Guess")
+	guess := newIdentity(t, identity.RoleParty, "Guess")
 	hc := w.rawClient(guess)
 	try := func(secret string) (int, http.Header, string) {
 		b, err := json.Marshal(api.JoinRequest{Secret: []byte(secret), Statement: guess.Statement.Encode()})
@@ -192,7 +193,7 @@ func TestOps(t *testing.T) {
 	if _, err := w.as(w.parties[0]).Send(t.Context(), w.setup(w.parties[0], w.parties[1])); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.as(w.parties[0]).Send(t.Context(), w.contribution(w.parties[0], func(d *bundle.Draft) { d.Epoch = study.Hash{1} }))
+	_, err := w.as(w.parties[0]).Send(t.Context(), w.contribution(w.parties[0], func(d *bundle.Draft) { d.Epoch = wire.Hash{1} }))
 	wantRefusal(t, "another epoch", err, api.CodeRefused, "epoch")
 	ops, err := w.server.OpsHandler()
 	if err != nil {

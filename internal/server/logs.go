@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"concord/internal/limit"
-	"concord/study"
+	"concord/wire"
 )
 
 // What the log may carry: times, routes (never a path as it came), addresses of
@@ -46,7 +46,7 @@ func reason(err error, p *problem) string {
 // requestLog is the log of one request.
 func (s *Server) requestLog(r *http.Request, took time.Duration) *slog.Logger {
 	log := s.log.With("route", route(r), "address", limit.Address(r.RemoteAddr), "seconds", took.Seconds())
-	if hash, err := study.ParseHash(r.PathValue("study")); err == nil {
+	if hash, err := wire.ParseHash(r.PathValue("study")); err == nil {
 		log = log.With("study", hash.Short())
 	}
 	return log

@@ -15,9 +15,10 @@ import (
 	"time"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/linalg"
-	"concord/study"
+	"concord/wire"
 )
 
 // buffer is a log that may be written and read at the same time.
@@ -53,7 +54,7 @@ func TestLogsCarryNoData(t *testing.T) {
 	log := new(buffer)
 	w := newLoggedWorld(t, namedYAML, slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	ctx := t.Context()
-	guess := newIdentity(t, study.RoleParty, "Guess")
+	guess := newIdentity(t, identity.RoleParty, "Guess")
 	_, _, err := w.as(guess).Join(ctx, []byte("a secret that is wrong"), guess.Statement.Encode())
 	wantRefusal(t, "a wrong secret", err, api.CodeForbidden, "")
 	w.join()
@@ -63,10 +64,10 @@ func TestLogsCarryNoData(t *testing.T) {
 	x, anchor := linalg.Normal(20, 2, rnd), linalg.Normal(w.contract.Anchor.Rows, 2, rnd)
 	labels := make([]int64, 20)
 	send := func(d func(*bundle.Draft)) error {
-		_, err := w.as(a).Send(ctx, w.sealed(a, bundle.KindContribution, []*study.Statement{w.analyst.Statement}, members(x, anchor, labels), d))
+		_, err := w.as(a).Send(ctx, w.sealed(a, bundle.KindContribution, []*identity.Statement{w.analyst.Statement}, members(x, anchor, labels), d))
 		return err
 	}
-	for _, from := range []struct{ from, to *study.Identity }{{a, b}, {b, a}} {
+	for _, from := range []struct{ from, to *identity.Identity }{{a, b}, {b, a}} {
 		if _, err := w.as(from.from).Send(ctx, w.setup(from.from, from.to)); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +77,7 @@ func TestLogsCarryNoData(t *testing.T) {
 	for i := range labels {
 		labels[i] = int64(i % 2)
 	}
-	wantRefusal(t, "another epoch", send(func(d *bundle.Draft) { d.Epoch = study.Hash{3} }), api.CodeRefused, "epoch")
+	wantRefusal(t, "another epoch", send(func(d *bundle.Draft) { d.Epoch = wire.Hash{3} }), api.CodeRefused, "epoch")
 	hc := w.rawClient(b)
 	for _, path := range []string{"/haemoglobin", "/v1/studies/creatinine/status", api.Path(api.PathBundles, w.study) + "/leukocytes"} {
 		w.ask(hc, "GET", path, nil, nil)
@@ -122,7 +123,7 @@ func TestLogsCarryNoData(t *testing.T) {
 		t.Fatalf("%d secrets of four identities are looked for", len(secrets))
 	}
 	for _, s := range append(w.secrets, []byte("a secret that is wrong")) {
-		secrets = append(secrets, string(s), base64.StdEncoding.EncodeToString(s), hex.EncodeToString(s), study.HashOf(s).String(), study.HashOf(s).Short())
+		secrets = append(secrets, string(s), base64.StdEncoding.EncodeToString(s), hex.EncodeToString(s), wire.HashOf(s).String(), wire.HashOf(s).Short())
 	}
 	for i := range 20 {
 		for j := range 2 {

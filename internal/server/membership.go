@@ -8,16 +8,20 @@ import (
 	"slices"
 	"time"
 
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
+	"concord/release"
+	"concord/wire"
 )
 
 // Admit lets a party in that asks. While the roster is open it takes its place in it;
 // before setup is complete it makes a new roster, which everybody confirms anew;
 // afterwards it proposes an amendment, which counts when the members that the contract
 // names have confirmed it.
-func (s *Server) Admit(ctx context.Context, hash, party study.Hash) error {
+func (s *Server) Admit(ctx context.Context, hash, party wire.Hash) error {
 	v, err := s.view(ctx, hash)
 	if err != nil {
 		return err
@@ -35,7 +39,7 @@ func (s *Server) Admit(ctx context.Context, hash, party study.Hash) error {
 	if v.chain.Present(party) != nil || v.pending != nil && v.pending.amendment.Party == party {
 		return nil
 	}
-	var statement *study.Statement
+	var statement *identity.Statement
 	for _, a := range v.asking {
 		if a.Fingerprint() == party {
 			statement = a
@@ -45,18 +49,18 @@ func (s *Server) Admit(ctx context.Context, hash, party study.Hash) error {
 		return store.ErrNotFound
 	}
 	if !v.setupDone() {
-		if len(v.members) >= study.MaxParties {
+		if len(v.members) >= contract.MaxParties {
 			return store.ErrClosed
 		}
 		return s.store.Renew(ctx, hash, store.Renewal{
-			Number: v.standing.Number, Come: []study.Hash{party}, Size: len(v.members) + 1,
+			Number: v.standing.Number, Come: []wire.Hash{party}, Size: len(v.members) + 1,
 			Epochs: v.chain.Epochs(), Note: "admitted before setup was complete; all confirm anew",
 		})
 	}
 	if v.pending != nil {
 		return notYet("%q has still to be confirmed by %v; one party comes at a time", v.pending.name(), v.pending.missing)
 	}
-	a, err := v.chain.Propose(study.AmendAdd, study.Hash{}, statement, "")
+	a, err := v.chain.Propose(member.AmendAdd, wire.Hash{}, statement, "")
 	if err != nil {
 		return refused(err)
 	}
@@ -75,7 +79,7 @@ func (p *proposal) name() string {
 // the others confirm a new roster, of as many parties if another is to take its place;
 // afterwards an amendment says it, and what the party sent is deleted as if it had
 // withdrawn.
-func (s *Server) Remove(ctx context.Context, hash, party study.Hash, reason string, replace bool) error {
+func (s *Server) Remove(ctx context.Context, hash, party wire.Hash, reason string, replace bool) error {
 	v, err := s.view(ctx, hash)
 	if err != nil {
 		return err
@@ -87,10 +91,10 @@ func (s *Server) Remove(ctx context.Context, hash, party study.Hash, reason stri
 		return store.ErrNotFound
 	}
 	if v.setupDone() {
-		_, err := s.depart(ctx, v, study.AmendRemove, party, reason)
+		_, err := s.depart(ctx, v, member.AmendRemove, party, reason)
 		return err
 	}
-	r := store.Renewal{Number: v.standing.Number, Leave: []study.Hash{party}, Size: v.size, Note: "removed before setup was complete: " + reason}
+	r := store.Renewal{Number: v.standing.Number, Leave: []wire.Hash{party}, Size: v.size, Note: "removed before setup was complete: " + reason}
 	if v.chain != nil {
 		r.Epochs = v.chain.Epochs()
 	}
@@ -103,7 +107,7 @@ func (s *Server) Remove(ctx context.Context, hash, party study.Hash, reason stri
 }
 
 // WithdrawOnPaper withdraws a party by the analyst's word that it has asked for it.
-func (s *Server) WithdrawOnPaper(ctx context.Context, hash, party study.Hash, reason string) (*study.Withdrawal, error) {
+func (s *Server) WithdrawOnPaper(ctx context.Context, hash, party wire.Hash, reason string) (*member.Withdrawal, error) {
 	v, err := s.view(ctx, hash)
 	if err != nil {
 		return nil, err
@@ -114,7 +118,7 @@ func (s *Server) WithdrawOnPaper(ctx context.Context, hash, party study.Hash, re
 	if v.left[party] == nil && !v.setupDone() {
 		return nil, notYet("nothing of %q is here before setup is complete; concordd remove takes it out of the roster", v.people[party].Name)
 	}
-	a, err := s.depart(ctx, v, study.AmendWithdraw, party, reason)
+	a, err := s.depart(ctx, v, member.AmendWithdraw, party, reason)
 	if err != nil {
 		return nil, err
 	}
@@ -122,15 +126,15 @@ func (s *Server) WithdrawOnPaper(ctx context.Context, hash, party study.Hash, re
 	if err != nil {
 		return nil, err
 	}
-	return study.DecodeWithdrawal(raw, s.id.Statement)
+	return member.DecodeWithdrawal(raw, s.id.Statement)
 }
 
 // depart makes the amendment of a party that leaves by the analyst's word, if it has not
 // left.
-func (s *Server) depart(ctx context.Context, v *view, kind string, party study.Hash, reason string) (*study.Amendment, error) {
+func (s *Server) depart(ctx context.Context, v *view, kind string, party wire.Hash, reason string) (*member.Amendment, error) {
 	for _, step := range v.chain.Steps() {
 		// (A party that left may be named by keys that it had replaced before.)
-		if a := step.Amendment; v.left[party] != nil && v.chain.Same(a.Party, party) && (a.Kind == study.AmendWithdraw || a.Kind == study.AmendRemove) {
+		if a := step.Amendment; v.left[party] != nil && v.chain.Same(a.Party, party) && (a.Kind == member.AmendWithdraw || a.Kind == member.AmendRemove) {
 			return a, nil
 		}
 	}
@@ -148,12 +152,12 @@ const maxRekeys = 32
 
 // Amend takes an amendment that a party has signed, a re-key or its withdrawal, signs it
 // and makes it count. The same again gives the same answer.
-func (s *Server) Amend(ctx context.Context, hash, party study.Hash, raw []byte) (*api.AmendResponse, error) {
+func (s *Server) Amend(ctx context.Context, hash, party wire.Hash, raw []byte) (*api.AmendResponse, error) {
 	v, err := s.view(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
-	a, err := study.DecodeAmendment(raw)
+	a, err := member.DecodeAmendment(raw)
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -171,7 +175,7 @@ func (s *Server) Amend(ctx context.Context, hash, party study.Hash, raw []byte) 
 	if v.chain.Present(party) == nil {
 		return nil, forbidden("this party has left the study")
 	}
-	if a.Kind != study.AmendRekey && a.Kind != study.AmendWithdraw {
+	if a.Kind != member.AmendRekey && a.Kind != member.AmendWithdraw {
 		return nil, forbidden("a party amends a roster by new keys or by withdrawing, not by %q", a.Kind)
 	}
 	if !a.SignedBy(a.Party) {
@@ -183,11 +187,11 @@ func (s *Server) Amend(ctx context.Context, hash, party study.Hash, raw []byte) 
 	if !v.confirmed(party) {
 		return nil, notYet("this party has not confirmed the roster; the analyst can take it out of it")
 	}
-	if n := len(v.names(party)) - 1; a.Kind == study.AmendRekey && n >= maxRekeys {
+	if n := len(v.names(party)) - 1; a.Kind == member.AmendRekey && n >= maxRekeys {
 		return nil, &problem{http.StatusForbidden, api.CodeQuota, fmt.Sprintf("this party has had new keys %d times in this study, as often as it may", n), "ask the analyst", nil}
 	}
 	a.Sign(s.id)
-	if a.Kind == study.AmendWithdraw {
+	if a.Kind == member.AmendWithdraw {
 		if !v.setupDone() {
 			return nil, s.withdrawEarly(ctx, v, party)
 		}
@@ -207,13 +211,13 @@ func (s *Server) Amend(ctx context.Context, hash, party study.Hash, raw []byte) 
 
 // withdrawEarly takes a party out of a roster in which setup is not complete: what it
 // sent is deleted, and the others confirm a new one.
-func (s *Server) withdrawEarly(ctx context.Context, v *view, party study.Hash) error {
+func (s *Server) withdrawEarly(ctx context.Context, v *view, party wire.Hash) error {
 	size := len(v.members) - 1
 	if size < 2 {
 		size = 2 // another has to come
 	}
 	err := s.store.Renew(ctx, v.hash, store.Renewal{
-		Number: v.standing.Number, Leave: []study.Hash{party}, Size: size, Epochs: v.chain.Epochs(), Note: "withdrew before setup was complete",
+		Number: v.standing.Number, Leave: []wire.Hash{party}, Size: size, Epochs: v.chain.Epochs(), Note: "withdrew before setup was complete",
 	})
 	if err != nil {
 		return err
@@ -221,7 +225,7 @@ func (s *Server) withdrawEarly(ctx context.Context, v *view, party study.Hash) e
 	return &problem{http.StatusGone, api.CodeLeft, "this site has left the study before setup was complete; nothing of it is kept", "", nil}
 }
 
-func (s *Server) amended(ctx context.Context, hash study.Hash, a *study.Amendment) (*api.AmendResponse, error) {
+func (s *Server) amended(ctx context.Context, hash wire.Hash, a *member.Amendment) (*api.AmendResponse, error) {
 	receipt, err := s.store.WithdrawalReceipt(ctx, hash, a.Party)
 	if err != nil {
 		return nil, err
@@ -231,7 +235,7 @@ func (s *Server) amended(ctx context.Context, hash study.Hash, a *study.Amendmen
 
 // leave makes an amendment count by which a party leaves after setup, and deletes what
 // it sent and what was made of it.
-func (s *Server) leave(ctx context.Context, v *view, a *study.Amendment) error {
+func (s *Server) leave(ctx context.Context, v *view, a *member.Amendment) error {
 	if _, err := v.chain.Check(a, true); err != nil {
 		return refused(err)
 	}
@@ -243,8 +247,8 @@ func (s *Server) leave(ctx context.Context, v *view, a *study.Amendment) error {
 	err := s.store.Amend(ctx, v.hash, store.Amending{
 		Amendment: a, Gone: v.names(a.Party), Setup: v.contract.Anchor.Pieces(), Ended: ended,
 		Models: v.inModels(a.Party),
-		Receipt: func(deleted []study.Deleted) []byte {
-			w := &study.Withdrawal{
+		Receipt: func(deleted []member.Deleted) []byte {
+			w := &member.Withdrawal{
 				Format: 1, Study: v.hash, Epoch: a.To, Party: a.Party, Kind: a.Kind, Deleted: deleted, Models: v.models(a.Party),
 				Relayed: v.of(a.Party, v.setup) != nil, Pooled: v.of(a.Party, v.pool) != nil, Ended: ended, Time: time.Now().UTC().Truncate(time.Second),
 			}
@@ -260,28 +264,28 @@ func (s *Server) leave(ctx context.Context, v *view, a *study.Amendment) error {
 
 // inModels reports whether a party's rows went into a model, of which a program that kept
 // no records may have made one.
-func (v *view) inModels(party study.Hash) bool {
+func (v *view) inModels(party wire.Hash) bool {
 	origin := v.chain.Origin(party)
-	return slices.ContainsFunc(v.rounds, func(r *study.Round) bool { return r.Has(origin) }) || len(v.rounds) == 0 && len(v.results) > 0
+	return slices.ContainsFunc(v.rounds, func(r *release.Round) bool { return r.Has(origin) }) || len(v.rounds) == 0 && len(v.results) > 0
 }
 
 // models are those that were released and that a party's rows went into.
-func (v *view) models(party study.Hash) []study.ReleasedModel {
-	var out []study.ReleasedModel
+func (v *view) models(party wire.Hash) []member.ReleasedModel {
+	var out []member.ReleasedModel
 	origin := v.chain.Origin(party)
 	for _, r := range v.rounds {
 		if r.Has(origin) {
-			out = append(out, study.ReleasedModel{Round: r.Round, Parties: len(r.Parties) + len(r.Late)})
+			out = append(out, member.ReleasedModel{Round: r.Round, Parties: len(r.Parties) + len(r.Late)})
 		}
 	}
 	if len(v.rounds) == 0 && len(v.results) > 0 {
-		out = append(out, study.ReleasedModel{Parties: len(v.results)})
+		out = append(out, member.ReleasedModel{Parties: len(v.results)})
 	}
 	return out
 }
 
 // settle makes a pending add count when nobody's confirmation is missing any more.
-func (s *Server) settle(ctx context.Context, hash study.Hash) error {
+func (s *Server) settle(ctx context.Context, hash wire.Hash) error {
 	v, err := s.view(ctx, hash)
 	if err != nil || v.pending == nil || len(v.pending.missing) > 0 {
 		return err
@@ -311,7 +315,7 @@ func (s *Server) rosterOf(v *view) api.Roster {
 		return answer
 	}
 	// The analyst's yes to contract and roster: whoever admitted everybody gave it.
-	answer.Analyst = study.Confirm(s.id, v.hash, v.chain.Setup()).Encode()
+	answer.Analyst = member.Confirm(s.id, v.hash, v.chain.Setup()).Encode()
 	for _, step := range v.chain.Steps() {
 		answer.Amendments = append(answer.Amendments, api.Amended{Amendment: step.Amendment.Encode(), Confirmations: encodeAll(step.Confirmations)})
 	}
@@ -321,7 +325,7 @@ func (s *Server) rosterOf(v *view) api.Roster {
 	return answer
 }
 
-func encodeAll(confirmations []*study.Confirmation) [][]byte {
+func encodeAll(confirmations []*member.Confirmation) [][]byte {
 	var out [][]byte
 	for _, c := range confirmations {
 		out = append(out, c.Encode())
@@ -331,7 +335,7 @@ func encodeAll(confirmations []*study.Confirmation) [][]byte {
 
 // checkConfirmation says whether a confirmation counts, for the roster that people
 // confirm or for a pending add.
-func (v *view) checkConfirmation(c *study.Confirmation) error {
+func (v *view) checkConfirmation(c *member.Confirmation) error {
 	if v.pending != nil && c.Epoch == v.pending.amendment.To {
 		if c.Anchor != nil {
 			for _, other := range v.pending.confirmations {
@@ -366,6 +370,6 @@ func (s *Server) amend(w http.ResponseWriter, r *http.Request) error {
 }
 
 // contributed finds a party's contribution.
-func (v *view) contributed(party study.Hash) *store.Bundle {
+func (v *view) contributed(party wire.Hash) *store.Bundle {
 	return v.of(party, v.contributions)
 }

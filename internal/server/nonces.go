@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"concord/internal/signed"
-	"concord/study"
+	"concord/wire"
 )
 
 // Bounds of what is remembered of signed requests: at most 16 bytes and a map's
@@ -22,13 +22,13 @@ const (
 type nonces struct {
 	mu     sync.Mutex
 	seen   [2]map[[16]byte]struct{} // this generation and the one before
-	count  map[study.Hash]int       // of this generation, by party
+	count  map[wire.Hash]int        // of this generation, by party
 	turned time.Time
 }
 
 // use reports whether a party's nonce is new, and remembers it. full means that the
 // party, or everybody together, asked more often than is remembered.
-func (n *nonces) use(party study.Hash, nonce []byte, now time.Time) (fresh, full bool) {
+func (n *nonces) use(party wire.Hash, nonce []byte, now time.Time) (fresh, full bool) {
 	key := [16]byte(sha256Of(party[:], nonce))
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -40,7 +40,7 @@ func (n *nonces) use(party study.Hash, nonce []byte, now time.Time) (fresh, full
 			before = nil
 		}
 		n.seen = [2]map[[16]byte]struct{}{{}, before}
-		n.count, n.turned = map[study.Hash]int{}, now
+		n.count, n.turned = map[wire.Hash]int{}, now
 	}
 	for _, generation := range n.seen {
 		if _, ok := generation[key]; ok {

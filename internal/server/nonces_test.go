@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"concord/internal/signed"
-	"concord/study"
+	"concord/wire"
 )
 
 // TestNonces: a nonce counts once for as long as its request can be good, whatever
@@ -14,9 +14,9 @@ import (
 func TestNonces(t *testing.T) {
 	var n nonces
 	now := time.Now()
-	party, other := study.Hash{1}, study.Hash{2}
+	party, other := wire.Hash{1}, wire.Hash{2}
 	nonce := func(i int) []byte { return binary.BigEndian.AppendUint64(make([]byte, 8), uint64(i)) }
-	use := func(p study.Hash, i int) (bool, bool) { return n.use(p, nonce(i), now) }
+	use := func(p wire.Hash, i int) (bool, bool) { return n.use(p, nonce(i), now) }
 	for step := range 40 { // a new nonce each minute, and all that may still be good again
 		if fresh, full := use(party, step); !fresh || full {
 			t.Fatalf("minute %d: fresh %v, full %v", step, fresh, full)
@@ -55,12 +55,12 @@ func TestNonces(t *testing.T) {
 		t.Errorf("later: fresh %v, full %v", fresh, full)
 	}
 	for p := range maxNonces { // many parties together are bounded too
-		use(study.Hash{3, byte(p), byte(p >> 8), byte(p >> 16)}, p)
+		use(wire.Hash{3, byte(p), byte(p >> 8), byte(p >> 16)}, p)
 	}
 	if got := len(n.seen[0]); got > maxNonces {
 		t.Errorf("%d nonces are remembered, at most %d may be", got, maxNonces)
 	}
-	if _, full := use(study.Hash{4}, 0); !full {
+	if _, full := use(wire.Hash{4}, 0); !full {
 		t.Error("not full")
 	}
 }

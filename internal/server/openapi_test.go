@@ -21,7 +21,7 @@ import (
 
 	"concord/internal/api"
 	"concord/internal/server"
-	"concord/study"
+	"concord/member"
 )
 
 // description is api/openapi.json, with its schemas compiled on demand.
@@ -384,8 +384,8 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 // messages are the types of what travels as JSON, by the name of their schema.
 var messages = map[string]any{
 	"Identity": api.Identity{}, "JoinRequest": api.JoinRequest{}, "JoinResponse": api.JoinResponse{}, "Roster": api.Roster{}, "Asking": api.Asking{},
-	"Status": api.Status{}, "BundleInfo": api.BundleInfo{}, "Bundles": api.Bundles{}, "Error": api.Error{}, "Audit": api.Audit{}, "Amended": api.Amended{}, "AmendResponse": api.AmendResponse{}, "Checking": api.Checking{}, "Receipt": study.Receipt{},
-	"Heads": study.Heads{}, "Head": study.Head{},
+	"Status": api.Status{}, "BundleInfo": api.BundleInfo{}, "Bundles": api.Bundles{}, "Error": api.Error{}, "Audit": api.Audit{}, "Amended": api.Amended{}, "AmendResponse": api.AmendResponse{}, "Checking": api.Checking{}, "Receipt": member.Receipt{},
+	"Heads": member.Heads{}, "Head": member.Head{},
 }
 
 // TestEveryFieldIsDescribed: a message's type and its schema have the same fields,

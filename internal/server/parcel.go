@@ -13,15 +13,17 @@ import (
 	"filippo.io/age"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/parcel"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // TakenParcel says what came of a parcel from a site.
 type TakenParcel struct {
-	Study study.Hash
-	From  *study.Statement
+	Study wire.Hash
+	From  *identity.Statement
 	// Asks is true while the site awaits the analyst's word.
 	Asks bool
 	// Done are the items that are here now, whether they came with this parcel or
@@ -106,7 +108,7 @@ func (s *Server) takeItem(ctx context.Context, c *parcel.Parcel, i int, t *Taken
 	case parcel.KindConfirmation:
 		what = "the confirmation of the roster"
 		var raw []byte
-		if raw, err = c.Bytes(i, study.MaxConfirmationBytes); err == nil {
+		if raw, err = c.Bytes(i, member.MaxConfirmationBytes); err == nil {
 			err = s.Confirm(ctx, c.Study, c.From, raw)
 		}
 	case parcel.KindBundle:
@@ -124,7 +126,7 @@ func (s *Server) takeItem(ctx context.Context, c *parcel.Parcel, i int, t *Taken
 	case parcel.KindWitness:
 		what = "its word on the audit logs"
 		var raw []byte
-		if raw, err = c.Bytes(i, study.MaxWitnessBytes); err == nil {
+		if raw, err = c.Bytes(i, member.MaxWitnessBytes); err == nil {
 			_, err = s.ExchangeHeads(ctx, c.Study, c.From, raw)
 		}
 		if err == nil {
@@ -140,7 +142,7 @@ func (s *Server) takeItem(ctx context.Context, c *parcel.Parcel, i int, t *Taken
 			what, err = "its withdrawal, before setup was complete; nothing of it is kept", nil
 		}
 	case parcel.KindHolds:
-		raw, err := c.Bytes(i, study.MaxReceiptBytes)
+		raw, err := c.Bytes(i, member.MaxReceiptBytes)
 		holds := new(parcel.Holds)
 		if err == nil && json.Unmarshal(raw, holds) == nil {
 			t.Holds = holds
@@ -161,7 +163,7 @@ func (s *Server) takeItem(ctx context.Context, c *parcel.Parcel, i int, t *Taken
 
 // GivenParcel says what a parcel for a site holds.
 type GivenParcel struct {
-	To    *study.Statement
+	To    *identity.Statement
 	Bytes int64
 	// Asks is true for a site that awaits the analyst's word: it gets the contract
 	// and nothing else.
@@ -175,7 +177,7 @@ type GivenParcel struct {
 // GiveParcel writes a parcel for a site: all that the site may know and fetch now, so
 // that whoever takes the newest needs no other. w is at its beginning; after an error
 // what it holds is worthless.
-func (s *Server) GiveParcel(ctx context.Context, w io.WriteSeeker, hash, site study.Hash) (*GivenParcel, error) {
+func (s *Server) GiveParcel(ctx context.Context, w io.WriteSeeker, hash, site wire.Hash) (*GivenParcel, error) {
 	v, err := s.view(ctx, hash)
 	if err != nil {
 		return nil, err
@@ -223,7 +225,7 @@ func (s *Server) GiveParcel(ctx context.Context, w io.WriteSeeker, hash, site st
 }
 
 // addressee is a party of a study, one that asks to be, or one that has left.
-func (s *Server) addressee(v *view, site study.Hash) (to *study.Statement, asks bool, err error) {
+func (s *Server) addressee(v *view, site wire.Hash) (to *identity.Statement, asks bool, err error) {
 	if to = v.people[site]; to != nil {
 		return to, false, nil
 	}
@@ -240,10 +242,10 @@ func (s *Server) addressee(v *view, site study.Hash) (to *study.Statement, asks 
 
 // farewell is the item that a party gets which has left: the amendment by which it did,
 // with both signatures, and the receipt.
-func (s *Server) farewell(ctx context.Context, v *view, site study.Hash) ([]parcel.Source, error) {
+func (s *Server) farewell(ctx context.Context, v *view, site wire.Hash) ([]parcel.Source, error) {
 	for _, step := range v.chain.Steps() {
 		a := step.Amendment
-		if !v.chain.Same(a.Party, site) || a.Kind != study.AmendWithdraw && a.Kind != study.AmendRemove {
+		if !v.chain.Same(a.Party, site) || a.Kind != member.AmendWithdraw && a.Kind != member.AmendRemove {
 			continue
 		}
 		answer, err := s.amended(ctx, v.hash, a)
@@ -257,7 +259,7 @@ func (s *Server) farewell(ctx context.Context, v *view, site study.Hash) ([]parc
 }
 
 // news are the items that a party of the study gets.
-func (s *Server) news(ctx context.Context, hash, site study.Hash, g *GivenParcel) ([]parcel.Source, error) {
+func (s *Server) news(ctx context.Context, hash, site wire.Hash, g *GivenParcel) ([]parcel.Source, error) {
 	roster, err := s.Roster(ctx, hash, site)
 	if err != nil {
 		return nil, err
@@ -299,14 +301,14 @@ func (s *Server) news(ctx context.Context, hash, site study.Hash, g *GivenParcel
 
 // Sites are the parties of a study, those that ask to be and, after them, those that
 // have left: for all of them parcels can be written.
-func (s *Server) Sites(ctx context.Context, hash study.Hash) ([]*study.Statement, error) {
+func (s *Server) Sites(ctx context.Context, hash wire.Hash) ([]*identity.Statement, error) {
 	v, err := s.view(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
 	sites := append(slices.Clone(v.members), v.asking...)
 	for fingerprint, m := range v.people { // whoever a pending amendment names
-		if !slices.ContainsFunc(sites, func(s *study.Statement) bool { return s.Fingerprint() == fingerprint }) {
+		if !slices.ContainsFunc(sites, func(s *identity.Statement) bool { return s.Fingerprint() == fingerprint }) {
 			sites = append(sites, m)
 		}
 	}

@@ -14,12 +14,15 @@ import (
 	"pgregory.net/rapid"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/parcel"
 	_ "concord/internal/repeatable" // the same cases in every run
 	"concord/internal/server"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // byFile is a study of two parties that bring files. Every parcel that they would ever
@@ -34,18 +37,18 @@ type byFile struct {
 
 func newByFile(t testing.TB) *byFile {
 	t.Helper()
-	w := &world{t: t, analyst: newIdentity(t, study.RoleAnalyst, "Analyst")}
+	w := &world{t: t, analyst: newIdentity(t, identity.RoleAnalyst, "Analyst")}
 	var err error
-	if w.contract, err = study.ParseYAML([]byte(yaml)); err != nil {
+	if w.contract, err = contract.ParseYAML([]byte(yaml)); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := w.contract.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.study = study.HashOf(raw)
-	w.parties = []*study.Identity{newIdentity(t, study.RoleParty, "Party 1"), newIdentity(t, study.RoleParty, "Party 2")}
-	if w.roster, err = study.NewRoster(w.contract, 1, []*study.Statement{w.analyst.Statement, w.parties[0].Statement, w.parties[1].Statement}); err != nil {
+	w.study = wire.HashOf(raw)
+	w.parties = []*identity.Identity{newIdentity(t, identity.RoleParty, "Party 1"), newIdentity(t, identity.RoleParty, "Party 2")}
+	if w.roster, err = member.NewRoster(w.contract, 1, []*identity.Statement{w.analyst.Statement, w.parties[0].Statement, w.parties[1].Statement}); err != nil {
 		t.Fatal(err)
 	}
 	w.epoch = w.roster.Epoch(w.study)
@@ -54,11 +57,11 @@ func newByFile(t testing.TB) *byFile {
 		secret := fmt.Appendf(nil, "secret %d", i)
 		w.secrets = append(w.secrets, secret)
 		statement := id.Statement.Encode()
-		f.proofs[i] = study.JoinProof(study.HashOf(secret), w.study, w.analyst.Statement.Fingerprint(), statement)
+		f.proofs[i] = member.JoinProof(wire.HashOf(secret), w.study, w.analyst.Statement.Fingerprint(), statement)
 		f.parcels = append(f.parcels, f.join(id, f.proofs[i]))
 		var items []parcel.Source
 		for _, item := range []parcel.Source{
-			parcel.FromBytes(parcel.KindConfirmation, study.Confirm(id, w.study, w.epoch).Encode()),
+			parcel.FromBytes(parcel.KindConfirmation, member.Confirm(id, w.study, w.epoch).Encode()),
 			item(t, w.setup(id, w.parties[1-i])),
 			item(t, w.contribution(id, nil)),
 		} {
@@ -79,14 +82,14 @@ func item(t testing.TB, path string) parcel.Source {
 }
 
 // join is a party's request to join.
-func (f *byFile) join(id *study.Identity, proof []byte) []byte {
+func (f *byFile) join(id *identity.Identity, proof []byte) []byte {
 	return f.write(parcel.Head{Parcel: parcel.Join}, id, nil, []parcel.Source{
 		parcel.FromBytes(parcel.KindStatement, id.Statement.Encode()), parcel.FromBytes(parcel.KindProof, proof),
 	})
 }
 
 // parcel is a sealed one from a party.
-func (f *byFile) parcel(id *study.Identity, items []parcel.Source) []byte {
+func (f *byFile) parcel(id *identity.Identity, items []parcel.Source) []byte {
 	to, err := f.analyst.Statement.AgeRecipient()
 	if err != nil {
 		f.t.Fatal(err)
@@ -94,7 +97,7 @@ func (f *byFile) parcel(id *study.Identity, items []parcel.Source) []byte {
 	return f.write(parcel.Head{Parcel: parcel.Party}, id, to.(*age.HybridRecipient), items)
 }
 
-func (f *byFile) write(h parcel.Head, id *study.Identity, to *age.HybridRecipient, items []parcel.Source) []byte {
+func (f *byFile) write(h parcel.Head, id *identity.Identity, to *age.HybridRecipient, items []parcel.Source) []byte {
 	f.t.Helper()
 	if h.Study.IsZero() {
 		h.Study = f.study
@@ -145,7 +148,7 @@ func (f *byFile) office(t testing.TB) *office {
 		t.Fatal(err)
 	}
 	for _, s := range f.secrets {
-		if err := st.AddInvite(ctx, f.study, study.HashOf(s), ""); err != nil {
+		if err := st.AddInvite(ctx, f.study, wire.HashOf(s), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -157,7 +160,7 @@ func (o *office) take(t testing.TB, b []byte) (*server.TakenParcel, error) {
 }
 
 // give opens what the office gives to a party.
-func (o *office) give(t testing.TB, id *study.Identity) *parcel.Parcel {
+func (o *office) give(t testing.TB, id *identity.Identity) *parcel.Parcel {
 	t.Helper()
 	file, err := os.CreateTemp(o.dir, "given")
 	if err != nil {
@@ -207,11 +210,11 @@ func (o *office) result(t testing.TB) string {
 			if it.Kind != parcel.KindReceipt {
 				continue
 			}
-			raw, err := given.Bytes(i, study.MaxReceiptBytes)
+			raw, err := given.Bytes(i, member.MaxReceiptBytes)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := study.DecodeReceipt(raw, o.f.analyst.Statement); err != nil {
+			if _, err := member.DecodeReceipt(raw, o.f.analyst.Statement); err != nil {
 				t.Fatal(err)
 			}
 			receipts++
@@ -266,7 +269,7 @@ func TestParcelsInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		o := f.office(t)
 		full := map[int]bool{}
-		numbers := map[*study.Identity]int64{}
+		numbers := map[*identity.Identity]int64{}
 		state := 0
 		step := func(i int) {
 			taken, err := o.take(t, f.parcels[i])
@@ -330,8 +333,8 @@ func TestParcelRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	thief := newIdentity(t, study.RoleParty, "Thief")
-	other := newIdentity(t, study.RoleAnalyst, "Other analyst")
+	thief := newIdentity(t, identity.RoleParty, "Thief")
+	other := newIdentity(t, identity.RoleAnalyst, "Other analyst")
 	otherKey, err := other.Statement.AgeRecipient()
 	if err != nil {
 		t.Fatal(err)
@@ -340,8 +343,8 @@ func TestParcelRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	confirmation := func(id *study.Identity) []parcel.Source {
-		return []parcel.Source{parcel.FromBytes(parcel.KindConfirmation, study.Confirm(id, f.study, f.epoch).Encode())}
+	confirmation := func(id *identity.Identity) []parcel.Source {
+		return []parcel.Source{parcel.FromBytes(parcel.KindConfirmation, member.Confirm(id, f.study, f.epoch).Encode())}
 	}
 	flipped := bytes.Clone(f.parcels[3])
 	flipped[len(flipped)-1] ^= 1
@@ -356,7 +359,7 @@ func TestParcelRefused(t *testing.T) {
 			parcel.FromBytes(parcel.KindStatement, a.Statement.Encode()), parcel.FromBytes(parcel.KindProof, f.proofs[0])}), "not its sender's"},
 		{"a join without statement", f.write(parcel.Head{Parcel: parcel.Join}, thief, nil, nil), "does not begin"},
 		{"a stranger", f.parcel(thief, confirmation(thief)), "no party of this study"},
-		{"another study", f.write(parcel.Head{Parcel: parcel.Party, Study: study.Hash{1}}, a, own.(*age.HybridRecipient), confirmation(a)), "not found"},
+		{"another study", f.write(parcel.Head{Parcel: parcel.Party, Study: wire.Hash{1}}, a, own.(*age.HybridRecipient), confirmation(a)), "not found"},
 		{"another analyst", f.write(parcel.Head{Parcel: parcel.Party, To: other.Statement.Fingerprint()}, a, otherKey.(*age.HybridRecipient), confirmation(a)), "is for the analyst"},
 		{"sealed to another analyst", f.write(parcel.Head{Parcel: parcel.Party}, a, otherKey.(*age.HybridRecipient), confirmation(a)), "somebody else's key"},
 		{"an analyst's", f.write(parcel.Head{Parcel: parcel.Analyst}, a, own.(*age.HybridRecipient), nil), "from an analyst to a site"},
@@ -374,7 +377,7 @@ func TestParcelRefused(t *testing.T) {
 	}{
 		{"another party's confirmation", confirmation(b), "another party's"},
 		{"another party's contribution", append(confirmation(a), item(t, f.contribution(b, nil))), "the wrong signature|does not verify|another party's"},
-		{"a result from a party", append(confirmation(a), item(t, f.sealed(a, bundle.KindResult, []*study.Statement{f.analyst.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, nil))), "not \"result\""},
+		{"a result from a party", append(confirmation(a), item(t, f.sealed(a, bundle.KindResult, []*identity.Statement{f.analyst.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, nil))), "not \"result\""},
 		{"no bundle", append(confirmation(a), parcel.FromBytes(parcel.KindBundle, []byte("rows"))), "not a bundle"},
 		{"a confirmation over its limit", []parcel.Source{parcel.FromBytes(parcel.KindConfirmation, make([]byte, 1<<20))}, "at most"},
 	} {
@@ -408,7 +411,7 @@ func TestParcelRefused(t *testing.T) {
 	}
 	second := f.contribution(a, func(d *bundle.Draft) {
 		d.Members = d.Members[:len(d.Members):len(d.Members)]
-		d.Anchor = &study.Hash{8}
+		d.Anchor = &wire.Hash{8}
 	})
 	taken, err = o.take(t, f.parcel(a, []parcel.Source{item(t, second)}))
 	if err != nil || len(taken.Refused) != 1 || !strings.Contains(taken.Refused[0].Error(), "already stored") {

@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/client"
-	"concord/study"
+	"concord/wire"
 )
 
 const pooling = `
@@ -29,8 +30,8 @@ basis: {kind: svd, dim: 2}
 var twoStages = strings.Replace(pooling, "kind: svd", "kind: common", 1)
 
 // others are the other parties' statements.
-func (w *world) others(from *study.Identity) []*study.Statement {
-	var out []*study.Statement
+func (w *world) others(from *identity.Identity) []*identity.Statement {
+	var out []*identity.Statement
 	for _, p := range w.parties {
 		if p != from {
 			out = append(out, p.Statement)
@@ -40,7 +41,7 @@ func (w *world) others(from *study.Identity) []*study.Statement {
 }
 
 // message is a message of masked sums, of which the server knows stage and number only.
-func (w *world) message(from *study.Identity, stage, number int, content string, change func(*bundle.Draft)) string {
+func (w *world) message(from *identity.Identity, stage, number int, content string, change func(*bundle.Draft)) string {
 	return w.sealed(from, bundle.KindPool, w.others(from), []bundle.Source{bundle.FromBytes("ready.json", []byte(content))}, func(d *bundle.Draft) {
 		d.Round, d.Number = stage, number
 		if change != nil {
@@ -127,9 +128,9 @@ func TestPoolRefused(t *testing.T) {
 		{"no stage", w.message(from, 0, 1, "x", nil), "has stages 1 to 2"},
 		{"a stage too many", w.message(from, 3, 1, "x", nil), "has stages 1 to 2"},
 		{"a number too many", w.message(from, 1, api.PoolMessages(5)+1, "x", nil), "messages 1 to 53"},
-		{"for the analyst", w.sealed(from, bundle.KindPool, []*study.Statement{w.analyst.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, func(d *bundle.Draft) { d.Round = 1 }), "must be for other parties only"},
-		{"for itself", w.sealed(from, bundle.KindPool, []*study.Statement{from.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, func(d *bundle.Draft) { d.Round = 1 }), "must be for other parties only"},
-		{"another epoch", change(func(d *bundle.Draft) { d.Epoch = study.Hash{1} }), "epoch"},
+		{"for the analyst", w.sealed(from, bundle.KindPool, []*identity.Statement{w.analyst.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, func(d *bundle.Draft) { d.Round = 1 }), "must be for other parties only"},
+		{"for itself", w.sealed(from, bundle.KindPool, []*identity.Statement{from.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, func(d *bundle.Draft) { d.Round = 1 }), "must be for other parties only"},
+		{"another epoch", change(func(d *bundle.Draft) { d.Epoch = wire.Hash{1} }), "epoch"},
 	} {
 		_, err := w.as(from).Send(t.Context(), tc.path)
 		wantRefusal(t, tc.name, err, api.CodeRefused, tc.reason)
@@ -206,7 +207,7 @@ func TestPoolStatusLeft(t *testing.T) {
 			w := newWorldOf(t, twoStages)
 			w.joinAll(4)
 			ctx := t.Context()
-			send := func(p *study.Identity, stage, number int) {
+			send := func(p *identity.Identity, stage, number int) {
 				t.Helper()
 				if _, err := w.as(p).Send(ctx, w.message(p, stage, number, "x", nil)); err != nil {
 					t.Fatal(err)

@@ -14,17 +14,19 @@ import (
 	"time"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/signed"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // TakeBundle takes a bundle that a party sends as one stream: the envelope is
 // judged before the rest is read; the whole is written to a file, checked, and
 // acknowledged by a signed receipt once it is durable. The same bundle again
 // gives the same receipt.
-func (s *Server) TakeBundle(ctx context.Context, hash, party study.Hash, r io.Reader) (receipt []byte, err error) {
+func (s *Server) TakeBundle(ctx context.Context, hash, party wire.Hash, r io.Reader) (receipt []byte, err error) {
 	v, member, err := s.sender(ctx, hash, party)
 	if err != nil {
 		return nil, err
@@ -63,7 +65,7 @@ func (s *Server) TakeBundle(ctx context.Context, hash, party study.Hash, r io.Re
 	if b.Size, err = receive(file, sum, line, rest); err != nil {
 		return nil, err
 	}
-	return s.keep(ctx, v, member, env, b, file, study.Hash(sum.Sum(nil)))
+	return s.keep(ctx, v, member, env, b, file, wire.Hash(sum.Sum(nil)))
 }
 
 // claim counts what is still to come of a bundle down while it comes.
@@ -86,7 +88,7 @@ func (c *claim) end() { c.coming.Add(-c.left) }
 
 // sender loads a study for a party that sends a bundle, which it may when it has
 // confirmed the roster.
-func (s *Server) sender(ctx context.Context, hash, party study.Hash) (*view, *study.Statement, error) {
+func (s *Server) sender(ctx context.Context, hash, party wire.Hash) (*view, *identity.Statement, error) {
 	v, member, err := s.viewOf(ctx, hash, party)
 	if err != nil {
 		return nil, nil, err
@@ -103,7 +105,7 @@ func (s *Server) sender(ctx context.Context, hash, party study.Hash) (*view, *st
 // judge decides by the envelope whether a bundle is taken. It returns the row that
 // it would have, or the receipt if it is here already: the receipt was lost then,
 // not the bundle.
-func (s *Server) judge(ctx context.Context, v *view, member *study.Statement, env *bundle.Envelope) (b store.Bundle, known []byte, err error) {
+func (s *Server) judge(ctx context.Context, v *view, member *identity.Statement, env *bundle.Envelope) (b store.Bundle, known []byte, err error) {
 	if b, err = checkEnvelope(v, member, env); err != nil {
 		return b, nil, err
 	}
@@ -129,14 +131,14 @@ func (s *Server) judge(ctx context.Context, v *view, member *study.Statement, en
 
 // keep checks a bundle that lies whole in an incoming file, with the payload's SHA-256
 // as it came in, stores it and returns its receipt.
-func (s *Server) keep(ctx context.Context, v *view, member *study.Statement, env *bundle.Envelope, b store.Bundle, file *os.File, ciphertext study.Hash) ([]byte, error) {
-	if err := s.checkBundle(v, member, env, file, b.Size, ciphertext); err != nil {
+func (s *Server) keep(ctx context.Context, v *view, sender *identity.Statement, env *bundle.Envelope, b store.Bundle, file *os.File, ciphertext wire.Hash) ([]byte, error) {
+	if err := s.checkBundle(v, sender, env, file, b.Size, ciphertext); err != nil {
 		return nil, err
 	}
 	b.Line, b.Heads = env.Line(), env.Heads
-	b.Event.Note = fmt.Sprintf("a %s of %d bytes from %q; verified", b.Kind, b.Size, member.Name)
-	b.Acknowledge = func(head study.Head) []byte {
-		receipt := study.Receipt{
+	b.Event.Note = fmt.Sprintf("a %s of %d bytes from %q; verified", b.Kind, b.Size, sender.Name)
+	b.Acknowledge = func(head member.Head) []byte {
+		receipt := member.Receipt{
 			Format: 1, Study: v.hash, Epoch: b.Epoch, Sender: b.Sender, Manifest: b.Manifest, Ciphertext: env.Ciphertext,
 			Received: time.Now().UTC().Truncate(time.Second), Heads: acknowledged(head, env.Heads),
 		}
@@ -150,14 +152,14 @@ func (s *Server) keep(ctx context.Context, v *view, member *study.Statement, env
 	if err != nil {
 		return nil, err
 	}
-	s.log.Info("stored", "study", v.hash.Short(), "party", member.Name, "kind", b.Kind, "bytes", b.Size, "manifest", b.Manifest.Short())
+	s.log.Info("stored", "study", v.hash.Short(), "party", sender.Name, "kind", b.Kind, "bytes", b.Size, "manifest", b.Manifest.Short())
 	s.wakeJobs()
 	return stored, nil
 }
 
 // oneUpload lets a party have one upload under way at a time.
-func (s *Server) oneUpload(hash, party study.Hash) (done func(), err error) {
-	key := [2]study.Hash{hash, party}
+func (s *Server) oneUpload(hash, party wire.Hash) (done func(), err error) {
+	key := [2]wire.Hash{hash, party}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.uploading[key] {
@@ -207,8 +209,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 }
 
 // acknowledged are the heads of a receipt: ours, and the sender's that came.
-func acknowledged(own study.Head, came *study.Heads) *study.Heads {
-	heads := study.NewHeads(own, study.Head{})
+func acknowledged(own member.Head, came *member.Heads) *member.Heads {
+	heads := member.NewHeads(own, member.Head{})
 	if heads != nil && came != nil {
 		heads.Seen = came.Own
 	}

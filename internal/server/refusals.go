@@ -14,7 +14,7 @@ import (
 	"concord/audit"
 	"concord/internal/api"
 	"concord/internal/store"
-	"concord/study"
+	"concord/wire"
 )
 
 // tellRefusals is how often the audit log of a study says what was refused there: a
@@ -29,7 +29,7 @@ const maxRefusing = 256
 // has them. The server's log has a line for each.
 type refusals struct {
 	mu     sync.Mutex
-	counts map[study.Hash]map[string]int
+	counts map[wire.Hash]map[string]int
 }
 
 // ordinary are refusals that tell of nothing: a party that asks too early, or whose
@@ -37,20 +37,20 @@ type refusals struct {
 var ordinary = []string{api.CodeNotYet, api.CodeAsks, api.CodeStale, api.CodeBusy, api.CodeInternal}
 
 func (c *refusals) add(r *http.Request, code string) {
-	if hash, err := study.ParseHash(r.PathValue("study")); err == nil {
+	if hash, err := wire.ParseHash(r.PathValue("study")); err == nil {
 		c.count(hash, code)
 	}
 }
 
 // count is add for a study that whoever asks has named in another way.
-func (c *refusals) count(hash study.Hash, code string) {
+func (c *refusals) count(hash wire.Hash, code string) {
 	if slices.Contains(ordinary, code) {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.counts == nil {
-		c.counts = map[study.Hash]map[string]int{}
+		c.counts = map[wire.Hash]map[string]int{}
 	}
 	if c.counts[hash] == nil {
 		if len(c.counts) >= maxRefusing {
@@ -61,7 +61,7 @@ func (c *refusals) count(hash study.Hash, code string) {
 	c.counts[hash][code]++
 }
 
-func (c *refusals) take() map[study.Hash]map[string]int {
+func (c *refusals) take() map[wire.Hash]map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	taken := c.counts

@@ -6,11 +6,11 @@ import (
 
 	"concord/internal/api"
 	"concord/internal/store"
-	"concord/study"
+	"concord/wire"
 )
 
 // Bundles lists what waits for a party, none before the roster is closed.
-func (s *Server) Bundles(ctx context.Context, hash, party study.Hash) ([]api.BundleInfo, error) {
+func (s *Server) Bundles(ctx context.Context, hash, party wire.Hash) ([]api.BundleInfo, error) {
 	stored, err := s.waiting(ctx, hash, party, s.store.Waiting)
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (s *Server) Bundles(ctx context.Context, hash, party study.Hash) ([]api.Bun
 
 // waiting are the bundles for a party, sealed to any keys that it has had, as find
 // finds them for one.
-func (s *Server) waiting(ctx context.Context, hash, party study.Hash, find func(ctx context.Context, hash, recipient study.Hash) ([]store.Bundle, error)) ([]store.Bundle, error) {
+func (s *Server) waiting(ctx context.Context, hash, party wire.Hash, find func(ctx context.Context, hash, recipient wire.Hash) ([]store.Bundle, error)) ([]store.Bundle, error) {
 	v, _, err := s.viewOf(ctx, hash, party)
 	if err != nil || v.chain == nil {
 		return nil, err
@@ -46,8 +46,8 @@ func (s *Server) waiting(ctx context.Context, hash, party study.Hash, find func(
 
 // OpenBundle opens the file of a bundle that is for a party. store.ErrNotFound
 // says that there is none of that manifest, or that it is not for this party.
-func (s *Server) OpenBundle(ctx context.Context, hash, party, manifest study.Hash) (*os.File, int64, error) {
-	stored, err := s.waiting(ctx, hash, party, func(ctx context.Context, hash, recipient study.Hash) ([]store.Bundle, error) {
+func (s *Server) OpenBundle(ctx context.Context, hash, party, manifest wire.Hash) (*os.File, int64, error) {
+	stored, err := s.waiting(ctx, hash, party, func(ctx context.Context, hash, recipient wire.Hash) ([]store.Bundle, error) {
 		return s.store.WaitingFor(ctx, hash, recipient, manifest)
 	})
 	if err != nil {

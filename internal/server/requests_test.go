@@ -13,29 +13,31 @@ import (
 	"strings"
 	"testing"
 
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/client"
 	"concord/internal/pinned"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // TestNotBeforeConfirming: who has not confirmed the roster sends nothing.
 func TestNotBeforeConfirming(t *testing.T) {
 	w := newWorld(t)
-	a := newIdentity(t, study.RoleParty, "North")
+	a := newIdentity(t, identity.RoleParty, "North")
 	if _, _, err := w.as(a).Join(t.Context(), w.secrets[0], a.Statement.Encode()); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.as(a).Send(t.Context(), "server_test.go")
 	wantRefusal(t, "a bundle", err, api.CodeNotYet, "has not confirmed")
-	wantRefusal(t, "a confirmation", w.as(a).Confirm(t.Context(), study.Confirm(a, w.study, study.Hash{})), api.CodeNotYet, "1 of 2 parties")
+	wantRefusal(t, "a confirmation", w.as(a).Confirm(t.Context(), member.Confirm(a, w.study, wire.Hash{})), api.CodeNotYet, "1 of 2 parties")
 }
 
 // TestWrongServer: a client speaks to no other key than the analyst's.
 func TestWrongServer(t *testing.T) {
 	w := newWorld(t)
-	other := newIdentity(t, study.RoleAnalyst, "Analyst")
-	a := newIdentity(t, study.RoleParty, "North")
+	other := newIdentity(t, identity.RoleAnalyst, "Analyst")
+	a := newIdentity(t, identity.RoleParty, "North")
 	c, err := client.Connect(client.Target{Address: w.address}, w.study, a, other.Statement)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +61,7 @@ func TestWrongServer(t *testing.T) {
 func TestMalformedRequests(t *testing.T) {
 	w := newWorld(t)
 	w.join()
-	config, err := pinned.Client(w.parties[0].TLSKey(), func(study.Hash) error { return nil })
+	config, err := pinned.Client(w.parties[0].TLSKey(), func(wire.Hash) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,7 @@ func TestMalformedRequests(t *testing.T) {
 		"/", "/healthz", "/v1/identity", "/v1/studies/x/join", "/v1/studies/" + strings.Repeat("0", 64) + "/roster",
 		api.Path(api.PathJoin, w.study), api.Path(api.PathRoster, w.study), api.Path(api.PathConfirmations, w.study),
 		api.Path(api.PathStatus, w.study), api.Path(api.PathBundles, w.study),
-		api.Path(api.PathBundle, w.study, study.Hash{}), api.Path(api.PathUploads, w.study), api.UploadPath(w.study, strings.Repeat("0", 32)), api.Path(api.PathBundles, w.study) + "/..%2f..%2fconcord.db",
+		api.Path(api.PathBundle, w.study, wire.Hash{}), api.Path(api.PathUploads, w.study), api.UploadPath(w.study, strings.Repeat("0", 32)), api.Path(api.PathBundles, w.study) + "/..%2f..%2fconcord.db",
 	}
 	for _, path := range paths {
 		for _, method := range []string{"GET", "PUT", "POST", "DELETE", "PATCH", "HEAD"} {
@@ -126,7 +128,7 @@ func FuzzHandler(f *testing.F) {
 	state := &tls.ConnectionState{PeerCertificates: []*x509.Certificate{cert}}
 	for _, path := range []string{api.PathHealth, api.PathIdentity, api.PathJoin, api.PathRoster, api.PathConfirmations, api.PathStatus, api.PathAudit, api.PathBundles, api.PathBundle} {
 		for _, method := range []string{"GET", "POST", "PUT"} {
-			f.Add(method, api.Path(path, w.study, study.Hash{1}), []byte("{}"))
+			f.Add(method, api.Path(path, w.study, wire.Hash{1}), []byte("{}"))
 		}
 	}
 	good, err := os.ReadFile(w.contribution(w.parties[0], nil))

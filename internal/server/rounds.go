@@ -12,13 +12,15 @@ import (
 
 	"concord/analyst"
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/analysis"
 	"concord/internal/build"
 	"concord/internal/durable"
-	"concord/internal/npy"
 	"concord/internal/store"
 	"concord/linalg"
-	"concord/study"
+	"concord/npy"
+	"concord/release"
+	"concord/wire"
 )
 
 // Files of a model that the analyst keeps, for parties that come later.
@@ -32,15 +34,15 @@ const (
 type job struct {
 	round int
 	// parties get a result.
-	parties []*study.Statement
+	parties []*identity.Statement
 	// base is the round whose changes of basis stay, nil if all are aligned anew. Late
 	// is true if its model stays too.
-	base *study.Round
+	base *release.Round
 	late bool
 }
 
 // last is the record of the newest model, nil if there is none.
-func (v *view) last() *study.Round {
+func (v *view) last() *release.Round {
 	if len(v.rounds) == 0 {
 		return nil
 	}
@@ -55,7 +57,7 @@ func (v *view) due() *job {
 	if v.chain == nil || v.ended != "" || !v.setupDone() {
 		return nil
 	}
-	var have []*study.Statement
+	var have []*identity.Statement
 	for _, m := range v.members {
 		if v.contributed(m.Fingerprint()) != nil {
 			have = append(have, m)
@@ -69,9 +71,9 @@ func (v *view) due() *job {
 		}
 		return &job{round: v.next, parties: have}
 	}
-	lacks := func(m *study.Statement) bool { return !last.Has(v.chain.Origin(m.Fingerprint())) }
+	lacks := func(m *identity.Statement) bool { return !last.Has(v.chain.Origin(m.Fingerprint())) }
 	switch {
-	case slices.ContainsFunc(last.Parties, func(p study.RoundParty) bool { return v.chain.Present(p.Party) == nil }):
+	case slices.ContainsFunc(last.Parties, func(p release.RoundParty) bool { return v.chain.Present(p.Party) == nil }):
 		if len(have) < 2 {
 			return nil
 		}
@@ -79,7 +81,7 @@ func (v *view) due() *job {
 	case v.contract.Retrain() && slices.ContainsFunc(have, lacks):
 		return &job{round: v.next, parties: have, base: last}
 	}
-	var late []*study.Statement
+	var late []*identity.Statement
 	for _, m := range have {
 		if lacks(m) && v.resultOf(m.Fingerprint(), last.Round) == nil {
 			late = append(late, m)
@@ -98,7 +100,7 @@ func (s *Server) do(ctx context.Context, v *view, due *job) error {
 	}
 	parts := make([]analyst.Contribution, len(due.parties))
 	var g []*mat.Dense
-	record := &study.Round{
+	record := &release.Round{
 		Format: 1, Study: v.hash, Round: due.round, Epoch: v.epoch, Program: build.Program(), Backend: linalg.Backend().String(),
 	}
 	for i, party := range due.parties {
@@ -119,11 +121,11 @@ func (s *Server) do(ctx context.Context, v *view, due *job) error {
 	if err != nil {
 		return err
 	}
-	record.Model = study.HashOf(made.Model)
+	record.Model = wire.HashOf(made.Model)
 	for i, party := range due.parties {
 		record.Parties = append(record.Parties, v.roundParty(party, made.G[i]))
 	}
-	record.Target = study.HashOf(encoded(made.Target))
+	record.Target = wire.HashOf(encoded(made.Target))
 	err = s.store.PutModel(v.hash, due.round, func(dir string) error {
 		for i, p := range record.Parties {
 			if err := writeMatrix(filepath.Join(dir, store.ChangeFile(p.Party)), made.G[i]); err != nil {
@@ -154,7 +156,7 @@ func (s *Server) doLate(ctx context.Context, v *view, due *job) error {
 	if err != nil {
 		return err
 	}
-	if study.HashOf(model) != due.base.Model {
+	if wire.HashOf(model) != due.base.Model {
 		return fmt.Errorf("the model of round %d was changed on the disk", due.round)
 	}
 	outcome, err := os.ReadFile(s.store.ModelPath(v.hash, due.round, outcomeFile))
@@ -187,7 +189,7 @@ func (s *Server) doLate(ctx context.Context, v *view, due *job) error {
 
 // sameAnchor makes sure that a party that came late has the anchor of the others: it
 // would be aligned to nonsense.
-func (s *Server) sameAnchor(v *view, base *study.Round, part analyst.Contribution) error {
+func (s *Server) sameAnchor(v *view, base *release.Round, part analyst.Contribution) error {
 	for _, p := range base.Parties {
 		member := v.chain.Present(p.Party)
 		if member == nil {
@@ -207,17 +209,17 @@ func (s *Server) sameAnchor(v *view, base *study.Round, part analyst.Contributio
 
 // changeOf is the change of basis that a party has under a round, or gets by being
 // aligned to its target.
-func (s *Server) changeOf(v *view, base *study.Round, party *study.Statement, part analyst.Contribution) (*mat.Dense, error) {
+func (s *Server) changeOf(v *view, base *release.Round, party *identity.Statement, part analyst.Contribution) (*mat.Dense, error) {
 	origin := v.chain.Origin(party.Fingerprint())
-	if base.Has(origin) || slices.ContainsFunc(base.Late, func(p study.RoundParty) bool { return p.Party == origin }) {
+	if base.Has(origin) || slices.ContainsFunc(base.Late, func(p release.RoundParty) bool { return p.Party == origin }) {
 		_, l := part.A.Dims()
 		path := s.store.ModelPath(v.hash, base.Round, store.ChangeFile(origin))
 		g, err := readMatrix(path, l, v.contract.D())
 		if err != nil {
 			return nil, err
 		}
-		is := study.HashOf(encoded(g))
-		if !slices.ContainsFunc(slices.Concat(base.Parties, base.Late), func(p study.RoundParty) bool { return p.Party == origin && p.G == is }) {
+		is := wire.HashOf(encoded(g))
+		if !slices.ContainsFunc(slices.Concat(base.Parties, base.Late), func(p release.RoundParty) bool { return p.Party == origin && p.G == is }) {
 			return nil, fmt.Errorf("%s was changed on the disk: the record of round %d has another hash", path, base.Round)
 		}
 		return g, nil
@@ -238,25 +240,25 @@ func (s *Server) changeOf(v *view, base *study.Round, party *study.Statement, pa
 
 // readTarget reads what parties that come later are aligned to, and compares it with the
 // record.
-func (s *Server) readTarget(v *view, base *study.Round) (*mat.Dense, error) {
+func (s *Server) readTarget(v *view, base *release.Round) (*mat.Dense, error) {
 	path := s.store.ModelPath(v.hash, base.Round, targetFile)
 	z, err := readMatrix(path, v.contract.Anchor.Rows, v.contract.D())
 	if err != nil {
 		return nil, err
 	}
-	if study.HashOf(encoded(z)) != base.Target {
+	if wire.HashOf(encoded(z)) != base.Target {
 		return nil, fmt.Errorf("%s was changed on the disk: the record of round %d has another hash", path, base.Round)
 	}
 	return z, nil
 }
 
-func (v *view) roundParty(party *study.Statement, g *mat.Dense) study.RoundParty {
+func (v *view) roundParty(party *identity.Statement, g *mat.Dense) release.RoundParty {
 	f := party.Fingerprint()
-	return study.RoundParty{Party: v.chain.Origin(f), Contribution: v.contributed(f).Manifest, G: study.HashOf(encoded(g))}
+	return release.RoundParty{Party: v.chain.Origin(f), Contribution: v.contributed(f).Manifest, G: wire.HashOf(encoded(g))}
 }
 
 // resultOf finds the result of a party in a round.
-func (v *view) resultOf(party study.Hash, round int) *study.Hash {
+func (v *view) resultOf(party wire.Hash, round int) *wire.Hash {
 	for _, b := range v.results {
 		if b.Round == round && v.chain.Same(b.Slot, party) {
 			return &b.Manifest

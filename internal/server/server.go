@@ -27,11 +27,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/pinned"
 	"concord/internal/signed"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // Times after which a silent connection is given up. They bound idleness, not
@@ -53,17 +55,17 @@ const maxChecking = 2
 
 // Server is the analyst's server. Make one with New.
 type Server struct {
-	id    *study.Identity
+	id    *identity.Identity
 	store *store.Store
 	log   *slog.Logger
 
 	mu     sync.Mutex
-	chains map[study.Hash]*study.Chain // see chainOf; they do not change
-	views  map[study.Hash]*cached      // see view
+	chains map[wire.Hash]*member.Chain // see chainOf; they do not change
+	views  map[wire.Hash]*cached       // see view
 	// uploading has the parties with an upload under way, by study.
-	uploading map[[2]study.Hash]bool
-	contracts sync.Map // study.Hash to *study.Contract, decoded
-	prints    sync.Map // *study.Statement to study.Hash, its fingerprint
+	uploading map[[2]wire.Hash]bool
+	contracts sync.Map // wire.Hash to *contract.Contract, decoded
+	prints    sync.Map // *identity.Statement to wire.Hash, its fingerprint
 
 	run    [signed.RunSize]byte // names this process in signed requests
 	nonces nonces
@@ -83,14 +85,14 @@ type Server struct {
 }
 
 // New makes a server on an open store, which stays the caller's to close.
-func New(id *study.Identity, st *store.Store, log *slog.Logger, options ...Option) *Server {
+func New(id *identity.Identity, st *store.Store, log *slog.Logger, options ...Option) *Server {
 	s := &Server{
 		id:        id,
 		store:     st,
 		log:       log,
-		chains:    map[study.Hash]*study.Chain{},
-		views:     map[study.Hash]*cached{},
-		uploading: map[[2]study.Hash]bool{},
+		chains:    map[wire.Hash]*member.Chain{},
+		views:     map[wire.Hash]*cached{},
+		uploading: map[[2]wire.Hash]bool{},
 		uploads:   uploads{parts: map[store.UploadID]*turn{}, checks: map[store.UploadID]*check{}},
 		checking:  make(chan struct{}, maxChecking),
 		wake:      make(chan struct{}, 1),

@@ -12,9 +12,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/linalg"
-	"concord/study"
+	"concord/member"
+	"concord/release"
+	"concord/wire"
 )
 
 // TestStudy plays a whole study against the server, each request twice: an
@@ -26,14 +29,14 @@ func (w *world) play(t *testing.T) {
 	ctx := t.Context()
 	a, b := w.parties[0], w.parties[1]
 	for i, send := range []struct {
-		from *study.Identity
+		from *identity.Identity
 		path string
 	}{{a, w.setup(a, b)}, {b, w.setup(b, a)}, {a, w.contribution(a, nil)}, {b, w.contribution(b, nil)}} {
 		first, err := w.as(send.from).Send(ctx, send.path)
 		if err != nil {
 			t.Fatalf("bundle %d: %v", i+1, err)
 		}
-		if _, err := study.DecodeReceipt(first, w.analyst.Statement); err != nil {
+		if _, err := member.DecodeReceipt(first, w.analyst.Statement); err != nil {
 			t.Errorf("bundle %d: receipt: %v", i+1, err)
 		}
 		again, err := w.as(send.from).Send(ctx, send.path)
@@ -74,7 +77,7 @@ func (w *world) play(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Bytes(study.MemberModel, 1<<20); err != nil {
+		if _, err := r.Bytes(release.MemberModel, 1<<20); err != nil {
 			t.Error(err)
 		}
 		_, err = w.as(b).Fetch(ctx, info.Manifest, io.Discard, 1<<20)
@@ -85,12 +88,12 @@ func (w *world) play(t *testing.T) {
 func TestJoinRefused(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
-	a := newIdentity(t, study.RoleParty, "North")
+	a := newIdentity(t, identity.RoleParty, "North")
 	_, _, err := w.as(a).Join(ctx, []byte("guess"), a.Statement.Encode())
 	wantRefusal(t, "a wrong secret", err, api.CodeForbidden, "the invite is unknown")
-	_, _, err = w.as(newIdentity(t, study.RoleParty, "Thief")).Join(ctx, w.secrets[0], a.Statement.Encode())
+	_, _, err = w.as(newIdentity(t, identity.RoleParty, "Thief")).Join(ctx, w.secrets[0], a.Statement.Encode())
 	wantRefusal(t, "another's statement", err, api.CodeForbidden, "does not hold the TLS key")
-	stranger := newIdentity(t, study.RoleAnalyst, "Second analyst")
+	stranger := newIdentity(t, identity.RoleAnalyst, "Second analyst")
 	_, _, err = w.as(stranger).Join(ctx, w.secrets[0], stranger.Statement.Encode())
 	wantRefusal(t, "an analyst", err, api.CodeForbidden, "only parties join")
 	_, _, err = w.as(a).Join(ctx, w.secrets[0], []byte("{}"))
@@ -102,10 +105,10 @@ func TestJoinRefused(t *testing.T) {
 	if _, _, err := w.as(a).Join(ctx, w.secrets[0], a.Statement.Encode()); err != nil {
 		t.Errorf("the same join again: %v", err)
 	}
-	b := newIdentity(t, study.RoleParty, "East")
+	b := newIdentity(t, identity.RoleParty, "East")
 	_, _, err = w.as(b).Join(ctx, w.secrets[0], b.Statement.Encode())
 	wantRefusal(t, "a used invite", err, api.CodeForbidden, "used by another party")
-	twin := newIdentity(t, study.RoleParty, "NORTH")
+	twin := newIdentity(t, identity.RoleParty, "NORTH")
 	_, _, err = w.as(twin).Join(ctx, w.secrets[1], twin.Statement.Encode())
 	wantRefusal(t, "a name that sounds the same", err, api.CodeConflict, "the same name")
 	_, _, err = w.as(a).Join(ctx, w.secrets[1], a.Statement.Encode())
@@ -113,7 +116,7 @@ func TestJoinRefused(t *testing.T) {
 	if _, _, err := w.as(b).Join(ctx, w.secrets[1], b.Statement.Encode()); err != nil {
 		t.Fatal(err)
 	}
-	c := newIdentity(t, study.RoleParty, "West")
+	c := newIdentity(t, identity.RoleParty, "West")
 	_, _, err = w.as(c).Join(ctx, w.secrets[2], c.Statement.Encode())
 	wantRefusal(t, "a third party of two", err, api.CodeConflict, "as many parties have joined")
 	_, err = w.as(c).Roster(ctx)
@@ -125,9 +128,9 @@ func TestConfirmRefused(t *testing.T) {
 	w.join()
 	ctx := t.Context()
 	a, b := w.parties[0], w.parties[1]
-	wantRefusal(t, "in another's name", w.as(a).Confirm(ctx, study.Confirm(b, w.study, w.epoch)), api.CodeForbidden, "another party's")
-	wantRefusal(t, "another epoch", w.as(a).Confirm(ctx, study.Confirm(a, w.study, study.Hash{1})), api.CodeRefused, "confirmed epoch")
-	wantRefusal(t, "another contract", w.as(a).Confirm(ctx, study.Confirm(a, study.Hash{1}, w.epoch)), api.CodeRefused, "confirmed contract")
+	wantRefusal(t, "in another's name", w.as(a).Confirm(ctx, member.Confirm(b, w.study, w.epoch)), api.CodeForbidden, "another party's")
+	wantRefusal(t, "another epoch", w.as(a).Confirm(ctx, member.Confirm(a, w.study, wire.Hash{1})), api.CodeRefused, "confirmed epoch")
+	wantRefusal(t, "another contract", w.as(a).Confirm(ctx, member.Confirm(a, wire.Hash{1}, w.epoch)), api.CodeRefused, "confirmed contract")
 }
 
 func TestBundleRefused(t *testing.T) {
@@ -152,7 +155,7 @@ func TestBundleRefused(t *testing.T) {
 	x, anchors := mat.NewDense(20, 2, nil), mat.NewDense(3, 2, nil)
 	labels := make([]int64, 20)
 	contribution := func(x, a *mat.Dense, y []int64) string {
-		return w.sealed(w.parties[0], bundle.KindContribution, []*study.Statement{w.analyst.Statement}, members(x, a, y), nil)
+		return w.sealed(w.parties[0], bundle.KindContribution, []*identity.Statement{w.analyst.Statement}, members(x, a, y), nil)
 	}
 	for _, tc := range []struct{ name, path, code, reason string }{
 		{"truncated", file(whole[:len(whole)-1]), api.CodeRefused, ""},
@@ -163,17 +166,17 @@ func TestBundleRefused(t *testing.T) {
 		{"another version", file(bytes.Replace(whole, []byte(`"format":1`), []byte(`"format":2`), 1)), api.CodeRefused, "format 2, this program reads format 1"},
 		{"trailing bytes", file(append(bytes.Clone(whole), 0)), api.CodeRefused, ""},
 		{"another's bundle", w.contribution(b, nil), api.CodeRefused, ""},
-		{"another contract", w.contribution(a, func(d *bundle.Draft) { d.Study = study.Hash{1} }), api.CodeRefused, "contract"},
-		{"another epoch", w.contribution(a, func(d *bundle.Draft) { d.Epoch = study.Hash{1} }), api.CodeRefused, "epoch"},
+		{"another contract", w.contribution(a, func(d *bundle.Draft) { d.Study = wire.Hash{1} }), api.CodeRefused, "contract"},
+		{"another epoch", w.contribution(a, func(d *bundle.Draft) { d.Epoch = wire.Hash{1} }), api.CodeRefused, "epoch"},
 		{"another round", w.contribution(a, func(d *bundle.Draft) { d.Round = 1 }), api.CodeRefused, "round 1"},
-		{"a result", w.sealed(a, bundle.KindResult, []*study.Statement{w.analyst.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, nil), api.CodeRefused, `not "result"`},
-		{"setup for the analyst", w.sealed(a, bundle.KindSetup, []*study.Statement{w.analyst.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, nil), api.CodeRefused, "other parties only"},
-		{"setup for everybody", w.sealed(a, bundle.KindSetup, []*study.Statement{w.analyst.Statement, b.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, nil), api.CodeRefused, "for 2 recipients, must be for the other 1"},
+		{"a result", w.sealed(a, bundle.KindResult, []*identity.Statement{w.analyst.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, nil), api.CodeRefused, `not "result"`},
+		{"setup for the analyst", w.sealed(a, bundle.KindSetup, []*identity.Statement{w.analyst.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, nil), api.CodeRefused, "other parties only"},
+		{"setup for everybody", w.sealed(a, bundle.KindSetup, []*identity.Statement{w.analyst.Statement, b.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, nil), api.CodeRefused, "for 2 recipients, must be for the other 1"},
 		{"X too wide", contribution(mat.NewDense(20, 3, nil), anchors, labels), api.CodeRefused, "X"},
 		{"A too short", contribution(x, mat.NewDense(2, 2, nil), labels), api.CodeRefused, "A has 2 rows"},
 		{"label missing", contribution(x, anchors, labels[:19]), api.CodeRefused, "Y has 19 labels, X has 20 rows"},
 		{"below a floor", contribution(x, anchors, labels), api.CodeRefused, `class "yes" has 0 rows`},
-		{"no Y", w.sealed(a, bundle.KindContribution, []*study.Statement{w.analyst.Statement}, members(x, anchors, labels)[:2], nil), api.CodeRefused, "Y"},
+		{"no Y", w.sealed(a, bundle.KindContribution, []*identity.Statement{w.analyst.Statement}, members(x, anchors, labels)[:2], nil), api.CodeRefused, "Y"},
 	} {
 		_, err := w.as(a).Send(ctx, tc.path)
 		wantRefusal(t, tc.name, err, tc.code, tc.reason)
@@ -216,13 +219,13 @@ func TestForeignPayload(t *testing.T) {
 	}
 	forged := *env
 	forged.Sender = mallory.Statement.Fingerprint()
-	forged.Recipients = []study.Hash{victim.Statement.Fingerprint()}
+	forged.Recipients = []wire.Hash{victim.Statement.Fingerprint()}
 	forged.Signature = nil
-	unsigned, err := study.Canonical(&forged)
+	unsigned, err := wire.Canonical(&forged)
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged.Signature = mallory.Sign(study.SignEnvelope, unsigned)
+	forged.Signature = mallory.Sign(wire.SignEnvelope, unsigned)
 	stolen := filepath.Join(t.TempDir(), "stolen")
 	if err := os.WriteFile(stolen, append(forged.Line(), sent[len(line):]...), 0o600); err != nil {
 		t.Fatal(err)
@@ -231,7 +234,7 @@ func TestForeignPayload(t *testing.T) {
 		t.Fatalf("the server cannot see the forgery and takes it as mallory's own: %v", err)
 	}
 	for _, want := range []struct {
-		reader *study.Identity
+		reader *identity.Identity
 		file   []byte
 	}{{mallory, sent}, {victim, append(forged.Line(), sent[len(line):]...)}} {
 		waiting, err := w.as(want.reader).Bundles(ctx)

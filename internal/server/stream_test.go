@@ -16,8 +16,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/bundle"
-	"concord/internal/npy"
-	"concord/study"
+	"concord/identity"
+	"concord/member"
+	"concord/npy"
+	"concord/release"
 )
 
 // wide is a study whose rows leave as 32 numbers each.
@@ -57,13 +59,13 @@ func rows(name string, n, bad int) bundle.Source {
 }
 
 // streamed is a contribution of two blocks of n rows.
-func (w *world) streamed(from *study.Identity, n, bad int) string {
+func (w *world) streamed(from *identity.Identity, n, bad int) string {
 	labels := make([]int64, 2*n)
 	for i := range labels {
 		labels[i] = int64(i % 2)
 	}
-	list := append([]bundle.Source{rows("X.0000.npy", n, -1), rows("X.0001.npy", n, bad)}, bundle.FromMatrix(study.MemberA, anchorRows(w))...)
-	return w.sealed(from, bundle.KindContribution, []*study.Statement{w.analyst.Statement}, append(list, bundle.FromInts(study.MemberY, labels)), nil)
+	list := append([]bundle.Source{rows("X.0000.npy", n, -1), rows("X.0001.npy", n, bad)}, bundle.FromMatrix(release.MemberA, anchorRows(w))...)
+	return w.sealed(from, bundle.KindContribution, []*identity.Statement{w.analyst.Statement}, append(list, bundle.FromInts(release.MemberY, labels)), nil)
 }
 
 func anchorRows(w *world) *mat.Dense {
@@ -110,7 +112,7 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := study.DecodeReceipt(raw, w.analyst.Statement); err != nil {
+	if _, err := member.DecodeReceipt(raw, w.analyst.Statement); err != nil {
 		t.Error(err)
 	}
 	info, err := os.Stat(path)

@@ -14,7 +14,7 @@ import (
 	"concord/bundle"
 	"concord/internal/api"
 	"concord/internal/store"
-	"concord/study"
+	"concord/wire"
 )
 
 // The resumable upload protocol tus 1.0.0 over the operations in upload.go; package
@@ -157,7 +157,7 @@ func (s *Server) uploadReceipt(w http.ResponseWriter, r *http.Request) error {
 }
 
 // uploader is the caller and the upload that the path names.
-func (s *Server) uploader(r *http.Request) (hash, party study.Hash, id store.UploadID, err error) {
+func (s *Server) uploader(r *http.Request) (hash, party wire.Hash, id store.UploadID, err error) {
 	if hash, party, err = s.caller(r); err != nil {
 		return hash, party, id, err
 	}

@@ -12,20 +12,22 @@ import (
 	"testing"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/pinned"
 	"concord/linalg"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // large is a contribution of n rows.
-func (w *world) large(from *study.Identity, n int, change func(*bundle.Draft)) string {
+func (w *world) large(from *identity.Identity, n int, change func(*bundle.Draft)) string {
 	rnd := rand.NewChaCha8([32]byte{7})
 	labels := make([]int64, n)
 	for i := range labels {
 		labels[i] = int64(i % 2)
 	}
-	return w.sealed(from, bundle.KindContribution, []*study.Statement{w.analyst.Statement},
+	return w.sealed(from, bundle.KindContribution, []*identity.Statement{w.analyst.Statement},
 		members(linalg.Normal(n, 2, rnd), linalg.Normal(w.contract.Anchor.Rows, 2, rnd), labels), change)
 }
 
@@ -36,9 +38,9 @@ type tusClient struct {
 	hc *http.Client
 }
 
-func (w *world) tus(t *testing.T, id *study.Identity) *tusClient {
+func (w *world) tus(t *testing.T, id *identity.Identity) *tusClient {
 	t.Helper()
-	config, err := pinned.Client(id.TLSKey(), func(study.Hash) error { return nil })
+	config, err := pinned.Client(id.TLSKey(), func(wire.Hash) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,13 +115,13 @@ func (r *tusClient) patch(path string, whole []byte, from, to int) {
 	}
 }
 
-func (r *tusClient) receipt(path string) *study.Receipt {
+func (r *tusClient) receipt(path string) *member.Receipt {
 	r.t.Helper()
 	resp, body := r.do("GET", path, nil)
 	if resp.StatusCode != http.StatusOK {
 		r.t.Fatalf("receipt: %s %s", resp.Status, body)
 	}
-	receipt, err := study.DecodeReceipt([]byte(body), r.w.analyst.Statement)
+	receipt, err := member.DecodeReceipt([]byte(body), r.w.analyst.Statement)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/ahead"
 	"concord/internal/api"
 	"concord/internal/durable"
 	"concord/internal/signed"
 	"concord/internal/store"
-	"concord/study"
+	"concord/wire"
 )
 
 const (
@@ -46,7 +47,7 @@ func outside(u store.Upload) Upload { return Upload{u.ID, u.Arrived, u.Size, u.E
 // BeginUpload judges a bundle of size bytes by its envelope line, which r begins with,
 // and makes room for the rest. The same line again gives the same upload; if the
 // bundle is stored already, its receipt.
-func (s *Server) BeginUpload(ctx context.Context, hash, party study.Hash, size int64, r io.Reader) (u Upload, receipt []byte, err error) {
+func (s *Server) BeginUpload(ctx context.Context, hash, party wire.Hash, size int64, r io.Reader) (u Upload, receipt []byte, err error) {
 	v, member, err := s.sender(ctx, hash, party)
 	if err != nil {
 		return u, nil, err
@@ -81,12 +82,12 @@ func (s *Server) BeginUpload(ctx context.Context, hash, party study.Hash, size i
 }
 
 // UploadState says how far a party's upload is.
-func (s *Server) UploadState(ctx context.Context, hash, party study.Hash, id store.UploadID) (Upload, error) {
+func (s *Server) UploadState(ctx context.Context, hash, party wire.Hash, id store.UploadID) (Upload, error) {
 	u, err := s.upload(ctx, hash, party, id)
 	return outside(u), err
 }
 
-func (s *Server) upload(ctx context.Context, hash, party study.Hash, id store.UploadID) (store.Upload, error) {
+func (s *Server) upload(ctx context.Context, hash, party wire.Hash, id store.UploadID) (store.Upload, error) {
 	u, err := s.store.Upload(ctx, hash, party, id)
 	if errors.Is(err, store.ErrNotFound) {
 		err = &problem{http.StatusNotFound, api.CodeNotFound, "no such upload; it may have ended or expired", "begin it again: the server says what it has", nil}
@@ -95,7 +96,7 @@ func (s *Server) upload(ctx context.Context, hash, party study.Hash, id store.Up
 }
 
 // DropUpload gives a party's upload up.
-func (s *Server) DropUpload(ctx context.Context, hash, party study.Hash, id store.UploadID) error {
+func (s *Server) DropUpload(ctx context.Context, hash, party wire.Hash, id store.UploadID) error {
 	u, err := s.upload(ctx, hash, party, id)
 	if err != nil {
 		return err
@@ -120,7 +121,7 @@ type Part interface {
 // AppendUpload takes the bytes of an upload from offset on, as many as come; those
 // that it says have arrived are on the disk. What came before a part broke off is
 // kept, unless only its end would have proved it. The last part begins the check of the whole: see [Server.UploadReceipt].
-func (s *Server) AppendUpload(ctx context.Context, hash, party study.Hash, id store.UploadID, offset int64, part Part) (Upload, error) {
+func (s *Server) AppendUpload(ctx context.Context, hash, party wire.Hash, id store.UploadID, offset int64, part Part) (Upload, error) {
 	if _, err := s.upload(ctx, hash, party, id); err != nil {
 		return Upload{}, err
 	}
@@ -295,8 +296,8 @@ func tooLarge(most int64) error {
 
 // check is the check of a whole upload.
 type check struct {
-	party   study.Hash
-	study   study.Hash
+	party   wire.Hash
+	study   wire.Hash
 	began   time.Time
 	done    chan struct{}
 	receipt []byte
@@ -354,7 +355,7 @@ func (us *uploads) forget(id store.UploadID) {
 // UploadReceipt returns the receipt of an upload of which everything has arrived. The
 // check of a large one takes its time: after wait it returns no receipt and no
 // error, and can be asked again.
-func (s *Server) UploadReceipt(ctx context.Context, hash, party study.Hash, id store.UploadID, wait time.Duration) ([]byte, error) {
+func (s *Server) UploadReceipt(ctx context.Context, hash, party wire.Hash, id store.UploadID, wait time.Duration) ([]byte, error) {
 	s.uploads.mu.Lock()
 	c := s.uploads.checks[id]
 	s.uploads.mu.Unlock()
@@ -407,7 +408,7 @@ func (s *Server) takeUpload(ctx context.Context, u store.Upload) ([]byte, error)
 	return receipt, err
 }
 
-func (s *Server) keepUpload(ctx context.Context, v *view, member *study.Statement, env *bundle.Envelope, b store.Bundle, u store.Upload) ([]byte, error) {
+func (s *Server) keepUpload(ctx context.Context, v *view, member *identity.Statement, env *bundle.Envelope, b store.Bundle, u store.Upload) ([]byte, error) {
 	file, err := s.store.OpenUpload(u)
 	if err != nil {
 		return nil, err
@@ -418,7 +419,7 @@ func (s *Server) keepUpload(ctx context.Context, v *view, member *study.Statemen
 		return nil, err
 	}
 	b.Size = u.Size
-	return s.keep(ctx, v, member, env, b, file, study.Hash(sum.Sum(nil)))
+	return s.keep(ctx, v, member, env, b, file, wire.Hash(sum.Sum(nil)))
 }
 
 // sweepEvery is how often uploads are looked at that nobody goes on with.

@@ -15,7 +15,7 @@ import (
 
 	"concord/bundle"
 	"concord/internal/api"
-	"concord/study"
+	"concord/wire"
 )
 
 // TestUploadProtocol: what the protocol says, and what each mistake gets.
@@ -119,7 +119,7 @@ func TestUploadProtocol(t *testing.T) {
 	if resp.StatusCode != http.StatusOK || text != string(receipt.Encode()) {
 		t.Errorf("begun again when it is stored: %s %s", resp.Status, text)
 	}
-	second := readFile(t, w.contribution(w.parties[0], func(d *bundle.Draft) { d.Anchor = &study.Hash{8} }))
+	second := readFile(t, w.contribution(w.parties[0], func(d *bundle.Draft) { d.Anchor = &wire.Hash{8} }))
 	resp, text = a.do("POST", uploads, bytes.NewReader(line(second)), length(len(second))...)
 	a.want("another contribution", http.StatusConflict, api.CodeConflict, resp, text)
 }
@@ -133,11 +133,11 @@ func (w *world) forged(t *testing.T, whole []byte, change func(*bundle.Envelope)
 	}
 	change(e)
 	e.Signature = nil
-	unsigned, err := study.Canonical(e)
+	unsigned, err := wire.Canonical(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Signature = w.parties[0].Sign(study.SignEnvelope, unsigned)
+	e.Signature = w.parties[0].Sign(wire.SignEnvelope, unsigned)
 	return e.Line()
 }
 
@@ -172,7 +172,7 @@ func TestUploadReplaced(t *testing.T) {
 	w.join()
 	a := w.tus(t, w.parties[0])
 	first := readFile(t, w.contribution(w.parties[0], nil))
-	second := readFile(t, w.contribution(w.parties[0], func(d *bundle.Draft) { d.Anchor = &study.Hash{8} }))
+	second := readFile(t, w.contribution(w.parties[0], func(d *bundle.Draft) { d.Anchor = &wire.Hash{8} }))
 	before := a.begin(first)
 	after := a.begin(second)
 	if resp, _ := a.do("HEAD", before, nil); resp.StatusCode != http.StatusNotFound || before == after || w.kept() != 1 {

@@ -15,15 +15,17 @@ import (
 	"time"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/client"
 	"concord/internal/pinned"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // dialTLS opens a connection with a party's key, for requests that no HTTP client makes.
-func (w *world) dialTLS(t *testing.T, id *study.Identity) net.Conn {
+func (w *world) dialTLS(t *testing.T, id *identity.Identity) net.Conn {
 	t.Helper()
-	config, err := pinned.Client(id.TLSKey(), func(study.Hash) error { return nil })
+	config, err := pinned.Client(id.TLSKey(), func(wire.Hash) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +127,7 @@ func TestUploadCutAnywhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := study.DecodeReceipt(raw, w.analyst.Statement); err != nil {
+			if _, err := member.DecodeReceipt(raw, w.analyst.Statement); err != nil {
 				t.Error(err)
 			}
 			w.stored(t, readFile(t, path))
@@ -142,7 +144,7 @@ func TestFetchCutAnywhere(t *testing.T) {
 	w := newWorld(t)
 	w.join()
 	a, b := w.parties[0], w.parties[1]
-	setup := w.sealed(a, bundle.KindSetup, []*study.Statement{b.Statement}, []bundle.Source{bundle.FromBytes("x", make([]byte, 1_500_000))}, nil)
+	setup := w.sealed(a, bundle.KindSetup, []*identity.Statement{b.Statement}, []bundle.Source{bundle.FromBytes("x", make([]byte, 1_500_000))}, nil)
 	if _, err := w.as(a).Send(t.Context(), setup); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"concord/internal/client"
 	"concord/internal/proxytest"
-	"concord/study"
+	"concord/member"
 )
 
 // TestUploadThroughProxy: with signed requests, through a reverse proxy that lets only
@@ -52,7 +52,7 @@ func TestUploadThroughProxy(t *testing.T) {
 	}()
 	var notices []string
 	c, err := client.Connect(client.Target{
-		TLS: study.TLSWebPKI, Address: ln.Addr().String(), Prefix: "/trials", Roots: authority.PEM(), Pause: time.Millisecond, PartBytes: 150_000,
+		TLS: member.TLSWebPKI, Address: ln.Addr().String(), Prefix: "/trials", Roots: authority.PEM(), Pause: time.Millisecond, PartBytes: 150_000,
 		Notice: func(s string) { notices = append(notices, s) },
 	}, w.study, w.parties[0], w.analyst.Statement)
 	if err != nil {
@@ -64,7 +64,7 @@ func TestUploadThroughProxy(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(notices, "\n"))
 	}
-	if _, err := study.DecodeReceipt(raw, w.analyst.Statement); err != nil {
+	if _, err := member.DecodeReceipt(raw, w.analyst.Statement); err != nil {
 		t.Error(err)
 	}
 	w.stored(t, readFile(t, path))

@@ -17,12 +17,16 @@ import (
 	"time"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/pinned"
 	"concord/internal/server"
 	"concord/internal/store"
+	"concord/member"
+	"concord/release"
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 // exchange is a recorded request and the status of the answer it got, see
@@ -48,16 +52,16 @@ func TestVersion1(t *testing.T) {
 		}
 		return b
 	}
-	load := func(name string) *study.Identity {
+	load := func(name string) *identity.Identity {
 		t.Helper()
-		id, err := study.DecodeIdentity(secret.NewBytes(read(name)))
+		id, err := identity.Decode(secret.NewBytes(read(name)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return id
 	}
 	analyst := load("analyst.identity")
-	parties := []*study.Identity{load("party1.identity"), load("party2.identity")}
+	parties := []*identity.Identity{load("party1.identity"), load("party2.identity")}
 	st, err := store.Open(t.TempDir(), analyst)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +72,7 @@ func TestVersion1(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range parties {
-		if err := st.AddInvite(t.Context(), hash, study.HashOf(read(fmt.Sprintf("party%d.secret", i+1))), ""); err != nil {
+		if err := st.AddInvite(t.Context(), hash, wire.HashOf(read(fmt.Sprintf("party%d.secret", i+1))), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,7 +93,7 @@ func TestVersion1(t *testing.T) {
 	}()
 	clients := make([]*http.Client, len(parties))
 	for i, id := range parties {
-		config, err := pinned.Client(id.TLSKey(), func(study.Hash) error { return nil })
+		config, err := pinned.Client(id.TLSKey(), func(wire.Hash) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,8 +145,8 @@ func TestVersion1(t *testing.T) {
 	deadline := time.Now().Add(30 * time.Second)
 	var list struct {
 		Bundles []struct {
-			Manifest study.Hash `json:"manifest"`
-			Kind     string     `json:"kind"`
+			Manifest wire.Hash `json:"manifest"`
+			Kind     string    `json:"kind"`
 		} `json:"bundles"`
 	}
 	for len(list.Bundles) < 2 {
@@ -167,23 +171,23 @@ func TestVersion1(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Bytes(study.MemberModel, 1<<20); err != nil {
+		if _, err := r.Bytes(release.MemberModel, 1<<20); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-func recordedEpoch(t *testing.T, hash study.Hash, contract []byte, analyst *study.Identity, parties []*study.Identity) study.Hash {
+func recordedEpoch(t *testing.T, hash wire.Hash, encoded []byte, analyst *identity.Identity, parties []*identity.Identity) wire.Hash {
 	t.Helper()
-	c, err := study.DecodeContract(contract)
+	c, err := contract.Decode(encoded)
 	if err != nil {
 		t.Fatal(err)
 	}
-	members := []*study.Statement{analyst.Statement}
+	members := []*identity.Statement{analyst.Statement}
 	for _, p := range parties {
 		members = append(members, p.Statement)
 	}
-	r, err := study.NewRoster(c, 1, members)
+	r, err := member.NewRoster(c, 1, members)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +198,7 @@ func recordedEpoch(t *testing.T, hash study.Hash, contract []byte, analyst *stud
 // says, and a refusal names both versions and who is to upgrade.
 func TestVersions(t *testing.T) {
 	w := newWorld(t)
-	config, err := pinned.Client(newIdentity(t, study.RoleParty, "North").TLSKey(), func(study.Hash) error { return nil })
+	config, err := pinned.Client(newIdentity(t, identity.RoleParty, "North").TLSKey(), func(wire.Hash) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,30 +8,34 @@ import (
 	"sync"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
+	"concord/release"
+	"concord/wire"
 )
 
 // view is a study as the store has it at one moment. Requests share it: nothing in
 // it changes.
 type view struct {
-	hash     study.Hash
-	contract *study.Contract
+	hash     wire.Hash
+	contract *contract.Contract
 	problem  string
-	ended    string             // why the study has ended, or ""
-	members  []*study.Statement // the parties that have joined and were let in
-	asking   []*study.Statement // those that await the analyst's word
+	ended    string                // why the study has ended, or ""
+	members  []*identity.Statement // the parties that have joined and were let in
+	asking   []*identity.Statement // those that await the analyst's word
 	standing store.Standing
 	size     int // how many parties close the roster
 	// chain is nil until the roster is closed; what follows is empty until then.
-	chain *study.Chain
+	chain *member.Chain
 	// roster and epoch are the present ones.
-	roster *study.Roster
-	epoch  study.Hash
+	roster *member.Roster
+	epoch  wire.Hash
 	// confirmations are those of the roster that people confirm, the chain's root;
 	// those of its steps are in the chain.
-	confirmations []*study.Confirmation
+	confirmations []*member.Confirmation
 	// pending is an add that members have still to confirm, with the roster that it
 	// leads to and what they have said.
 	pending *proposal
@@ -41,19 +45,19 @@ type view struct {
 	contributions []store.Bundle
 	results       []store.Bundle
 	// rounds are the models that were made, next is the number of the next.
-	rounds []*study.Round
+	rounds []*release.Round
 	next   int
 	// people are the members by fingerprint, and whoever a pending add names; left
 	// are those that took part and do not any more. now is what the parties are told.
-	people, left map[study.Hash]*study.Statement
+	people, left map[wire.Hash]*identity.Statement
 	now          api.Status
 }
 
 // proposal is an add that members have still to confirm.
 type proposal struct {
-	amendment     *study.Amendment
-	roster        *study.Roster
-	confirmations []*study.Confirmation
+	amendment     *member.Amendment
+	roster        *member.Roster
+	confirmations []*member.Confirmation
 	missing       []string
 }
 
@@ -66,7 +70,7 @@ type cached struct {
 
 // view is the study as the store has it now. It is read once after every change of
 // the store, however many requests ask.
-func (s *Server) view(ctx context.Context, hash study.Hash) (*view, error) {
+func (s *Server) view(ctx context.Context, hash wire.Hash) (*view, error) {
 	s.mu.Lock()
 	c := s.views[hash]
 	s.mu.Unlock()
@@ -96,7 +100,7 @@ func (s *Server) view(ctx context.Context, hash study.Hash) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.people = make(map[study.Hash]*study.Statement, len(v.members))
+	v.people = make(map[wire.Hash]*identity.Statement, len(v.members))
 	for _, m := range v.members {
 		v.people[s.fingerprint(m)] = m
 	}
@@ -111,9 +115,9 @@ func (s *Server) view(ctx context.Context, hash study.Hash) (*view, error) {
 }
 
 // fingerprint is that of a statement of the store, which keeps each once.
-func (s *Server) fingerprint(m *study.Statement) study.Hash {
+func (s *Server) fingerprint(m *identity.Statement) wire.Hash {
 	if known, ok := s.prints.Load(m); ok {
-		return known.(study.Hash)
+		return known.(wire.Hash)
 	}
 	f := m.Fingerprint()
 	s.prints.Store(m, f)
@@ -121,7 +125,7 @@ func (s *Server) fingerprint(m *study.Statement) study.Hash {
 }
 
 // read reads a study from the store.
-func (s *Server) read(ctx context.Context, hash study.Hash) (*view, error) {
+func (s *Server) read(ctx context.Context, hash wire.Hash) (*view, error) {
 	st, err := s.store.Study(ctx, hash)
 	if err != nil {
 		return nil, err
@@ -169,7 +173,7 @@ func (s *Server) readChain(ctx context.Context, v *view) (err error) {
 	if err != nil {
 		return err
 	}
-	v.left = map[study.Hash]*study.Statement{}
+	v.left = map[wire.Hash]*identity.Statement{}
 	for _, m := range left {
 		v.left[s.fingerprint(m)] = m
 	}
@@ -215,21 +219,21 @@ func (s *Server) readChain(ctx context.Context, v *view) (err error) {
 }
 
 // chainOf makes the chain that the store has; as long as it has the same one, once.
-func (s *Server) chainOf(ctx context.Context, v *view) (*study.Chain, error) {
+func (s *Server) chainOf(ctx context.Context, v *view) (*member.Chain, error) {
 	s.mu.Lock()
 	known := s.chains[v.hash]
 	s.mu.Unlock()
 	if known != nil && known.Root().Number == v.standing.Number && len(known.Steps()) == len(v.standing.Steps) {
 		return known, nil
 	}
-	root, err := study.NewRoster(v.contract, v.standing.Number, append(slices.Clone(v.standing.Root), s.id.Statement))
+	root, err := member.NewRoster(v.contract, v.standing.Number, append(slices.Clone(v.standing.Root), s.id.Statement))
 	if err != nil {
 		return nil, err
 	}
-	chain := study.NewChain(v.contract, v.hash, root)
+	chain := member.NewChain(v.contract, v.hash, root)
 	for _, a := range v.standing.Steps {
-		var confirmations []*study.Confirmation
-		if a.Kind == study.AmendAdd {
+		var confirmations []*member.Confirmation
+		if a.Kind == member.AmendAdd {
 			if confirmations, err = s.store.Confirmations(ctx, v.hash, a.To); err != nil {
 				return nil, err
 			}
@@ -245,11 +249,11 @@ func (s *Server) chainOf(ctx context.Context, v *view) (*study.Chain, error) {
 }
 
 // contract decodes a study's contract once.
-func (s *Server) contract(st store.Study) (*study.Contract, error) {
+func (s *Server) contract(st store.Study) (*contract.Contract, error) {
 	if c, ok := s.contracts.Load(st.Hash); ok {
-		return c.(*study.Contract), nil
+		return c.(*contract.Contract), nil
 	}
-	c, err := study.DecodeContract(st.Contract)
+	c, err := contract.Decode(st.Contract)
 	if err == nil {
 		s.contracts.Store(st.Hash, c)
 	}
@@ -257,7 +261,7 @@ func (s *Server) contract(st store.Study) (*study.Contract, error) {
 }
 
 // memberByKey returns the party of a study that holds a TLS key.
-func (s *Server) memberByKey(ctx context.Context, hash, key study.Hash) (*study.Statement, error) {
+func (s *Server) memberByKey(ctx context.Context, hash, key wire.Hash) (*identity.Statement, error) {
 	v, err := s.view(ctx, hash)
 	if err != nil {
 		return nil, err
@@ -267,11 +271,11 @@ func (s *Server) memberByKey(ctx context.Context, hash, key study.Hash) (*study.
 			return m, nil
 		}
 	}
-	return nil, s.stranger(ctx, hash, func(m *study.Statement) bool { return m.TLSKey == key }, "the connection's key belongs to")
+	return nil, s.stranger(ctx, hash, func(m *identity.Statement) bool { return m.TLSKey == key }, "the connection's key belongs to")
 }
 
 // leftByKey returns the party that took part in a study, and left it, with a TLS key.
-func (s *Server) leftByKey(ctx context.Context, hash, key study.Hash) (*study.Statement, error) {
+func (s *Server) leftByKey(ctx context.Context, hash, key wire.Hash) (*identity.Statement, error) {
 	v, err := s.view(ctx, hash)
 	if err != nil {
 		return nil, err
@@ -285,17 +289,17 @@ func (s *Server) leftByKey(ctx context.Context, hash, key study.Hash) (*study.St
 }
 
 // confirmed reports whether a party has confirmed the roster in which it came.
-func (v *view) confirmed(party study.Hash) bool {
+func (v *view) confirmed(party wire.Hash) bool {
 	if v.chain.Late(party) {
 		return true // or it would not be in the chain
 	}
-	return slices.ContainsFunc(v.confirmations, func(c *study.Confirmation) bool { return v.chain.Same(c.Party, party) })
+	return slices.ContainsFunc(v.confirmations, func(c *member.Confirmation) bool { return v.chain.Same(c.Party, party) })
 }
 
 // missing names the parties of a roster of the chain from which no bundle of a list
 // came.
-func (v *view) missing(r *study.Roster, sent []store.Bundle) []string {
-	senders := make(map[study.Hash]bool, len(sent))
+func (v *view) missing(r *member.Roster, sent []store.Bundle) []string {
+	senders := make(map[wire.Hash]bool, len(sent))
 	for _, b := range sent {
 		senders[v.chain.Origin(b.Sender)] = true
 	}
@@ -304,7 +308,7 @@ func (v *view) missing(r *study.Roster, sent []store.Bundle) []string {
 
 // unconfirmed names the parties that have not confirmed the roster.
 func (v *view) unconfirmed() []string {
-	yes := make(map[study.Hash]bool, len(v.confirmations))
+	yes := make(map[wire.Hash]bool, len(v.confirmations))
 	for _, c := range v.confirmations {
 		yes[v.chain.Origin(c.Party)] = true
 	}
@@ -312,10 +316,10 @@ func (v *view) unconfirmed() []string {
 }
 
 // without names the parties of a roster whose origins are not in a set.
-func (v *view) without(r *study.Roster, set map[study.Hash]bool) []string {
+func (v *view) without(r *member.Roster, set map[wire.Hash]bool) []string {
 	var names []string
 	for i, m := range r.Members {
-		if m.Role == study.RoleParty && !set[v.chain.Origin(r.Fingerprint(i))] {
+		if m.Role == identity.RoleParty && !set[v.chain.Origin(r.Fingerprint(i))] {
 			names = append(names, m.Name)
 		}
 	}
@@ -331,7 +335,7 @@ func (v *view) setupDone() bool {
 // past reports whether the chain has a step that is only possible after setup: a
 // setup bundle of who left may be gone.
 func (v *view) past() bool {
-	return slices.ContainsFunc(v.chain.Steps(), func(s study.Step) bool { return s.Amendment.Kind != study.AmendRekey })
+	return slices.ContainsFunc(v.chain.Steps(), func(s member.Step) bool { return s.Amendment.Kind != member.AmendRekey })
 }
 
 // numbered are the messages of masked sums that have the place of a bundle: its stage and
@@ -356,21 +360,21 @@ func (v *view) unpooled() []string {
 	if stages < 1 {
 		return nil
 	}
-	sent := make([]map[study.Hash]int, stages+1) // of each stage, the highest number of each party
-	last, newest := 1, map[study.Hash]int{}
+	sent := make([]map[wire.Hash]int, stages+1) // of each stage, the highest number of each party
+	last, newest := 1, map[wire.Hash]int{}
 	for _, b := range v.pool {
 		if b.Round > stages || b.Number() > api.PoolOwn {
 			continue
 		}
 		origin := v.chain.Origin(b.Sender)
 		if sent[b.Round] == nil {
-			sent[b.Round] = map[study.Hash]int{}
+			sent[b.Round] = map[wire.Hash]int{}
 		}
 		sent[b.Round][origin] = max(sent[b.Round][origin], b.Number())
 		newest[origin] = max(newest[origin], b.Round)
 		last = max(last, b.Round)
 	}
-	gone, most := map[study.Hash]bool{}, 2
+	gone, most := map[wire.Hash]bool{}, 2
 	for stage := 1; stage <= last; stage++ {
 		most = 2
 		for _, n := range sent[stage] {
@@ -385,7 +389,7 @@ func (v *view) unpooled() []string {
 			}
 		}
 	}
-	done := map[study.Hash]bool{}
+	done := map[wire.Hash]bool{}
 	for _, m := range v.chain.Root().Parties() {
 		origin := v.chain.Origin(m.Fingerprint())
 		gone[origin] = gone[origin] || v.chain.Present(origin) == nil
@@ -398,7 +402,7 @@ func (v *view) unpooled() []string {
 }
 
 // of finds the bundle of a list that a party sent, under whatever keys.
-func (v *view) of(party study.Hash, sent []store.Bundle) *store.Bundle {
+func (v *view) of(party wire.Hash, sent []store.Bundle) *store.Bundle {
 	i := slices.IndexFunc(sent, func(b store.Bundle) bool { return v.chain.Same(b.Sender, party) })
 	if i < 0 {
 		return nil
@@ -407,12 +411,12 @@ func (v *view) of(party study.Hash, sent []store.Bundle) *store.Bundle {
 }
 
 // names are all fingerprints that a party has had, the present one first.
-func (v *view) names(party study.Hash) []study.Hash {
-	out := []study.Hash{party}
+func (v *view) names(party wire.Hash) []wire.Hash {
+	out := []wire.Hash{party}
 	if v.chain == nil {
 		return out
 	}
-	rosters := []*study.Roster{v.chain.Root()}
+	rosters := []*member.Roster{v.chain.Root()}
 	for _, s := range v.chain.Steps() {
 		rosters = append(rosters, s.Roster)
 	}
@@ -493,7 +497,7 @@ func (v *view) status() api.Status {
 }
 
 // viewOf loads a study for one of its parties.
-func (s *Server) viewOf(ctx context.Context, hash, party study.Hash) (*view, *study.Statement, error) {
+func (s *Server) viewOf(ctx context.Context, hash, party wire.Hash) (*view, *identity.Statement, error) {
 	v, err := s.view(ctx, hash)
 	if err != nil {
 		return nil, nil, err
@@ -501,11 +505,11 @@ func (s *Server) viewOf(ctx context.Context, hash, party study.Hash) (*view, *st
 	if m := v.people[party]; m != nil {
 		return v, m, nil
 	}
-	return nil, nil, s.stranger(ctx, hash, func(m *study.Statement) bool { return m.Fingerprint() == party }, party.Short()+" is")
+	return nil, nil, s.stranger(ctx, hash, func(m *identity.Statement) bool { return m.Fingerprint() == party }, party.Short()+" is")
 }
 
 // stranger says why who asks is no party of a study.
-func (s *Server) stranger(ctx context.Context, hash study.Hash, is func(*study.Statement) bool, who string) error {
+func (s *Server) stranger(ctx context.Context, hash wire.Hash, is func(*identity.Statement) bool, who string) error {
 	asking, err := s.store.Asking(ctx, hash)
 	if err != nil {
 		return err
@@ -531,7 +535,7 @@ func (s *Server) stranger(ctx context.Context, hash study.Hash, is func(*study.S
 }
 
 // Status says how far a study is and who is awaited.
-func (s *Server) Status(ctx context.Context, hash study.Hash) (api.Status, error) {
+func (s *Server) Status(ctx context.Context, hash wire.Hash) (api.Status, error) {
 	v, err := s.view(ctx, hash)
 	if err != nil {
 		return api.Status{}, err

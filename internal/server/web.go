@@ -11,10 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/limit"
 	"concord/internal/signed"
-	"concord/study"
+	"concord/wire"
 )
 
 // WebHandler returns the API for requests that pass a reverse proxy or an
@@ -107,16 +108,16 @@ func (s *Server) admissible(r *http.Request, req *signed.Request) error {
 }
 
 // signer is the party of a study that signed a request.
-func (s *Server) signer(ctx context.Context, a *asker, hash study.Hash) (party study.Hash, err error) {
+func (s *Server) signer(ctx context.Context, a *asker, hash wire.Hash) (party wire.Hash, err error) {
 	return s.signerAmong(ctx, a, hash, false)
 }
 
 // signerOrLeft is signer for what a party may ask that has left the study.
-func (s *Server) signerOrLeft(ctx context.Context, a *asker, hash study.Hash) (party study.Hash, err error) {
+func (s *Server) signerOrLeft(ctx context.Context, a *asker, hash wire.Hash) (party wire.Hash, err error) {
 	return s.signerAmong(ctx, a, hash, true)
 }
 
-func (s *Server) signerAmong(ctx context.Context, a *asker, hash study.Hash, left bool) (party study.Hash, err error) {
+func (s *Server) signerAmong(ctx context.Context, a *asker, hash wire.Hash, left bool) (party wire.Hash, err error) {
 	if a.req == nil {
 		return party, s.proved(a, hash, nil)
 	}
@@ -129,14 +130,14 @@ func (s *Server) signerAmong(ctx context.Context, a *asker, hash study.Hash, lef
 		member, ok = v.left[a.req.Party]
 	}
 	if !ok {
-		return party, s.stranger(ctx, hash, func(m *study.Statement) bool { return m.Fingerprint() == a.req.Party }, "the request was signed by")
+		return party, s.stranger(ctx, hash, func(m *identity.Statement) bool { return m.Fingerprint() == a.req.Party }, "the request was signed by")
 	}
 	return a.req.Party, s.proved(a, hash, member)
 }
 
 // proved makes sure that the party of a statement signed the request, and that it
 // was not taken before.
-func (s *Server) proved(a *asker, hash study.Hash, party *study.Statement) error {
+func (s *Server) proved(a *asker, hash wire.Hash, party *identity.Statement) error {
 	if err := s.verified(a, hash, party); err != nil {
 		return err
 	}
@@ -144,7 +145,7 @@ func (s *Server) proved(a *asker, hash study.Hash, party *study.Statement) error
 }
 
 // verified makes sure that the party of a statement signed the request for a study.
-func (s *Server) verified(a *asker, hash study.Hash, party *study.Statement) error {
+func (s *Server) verified(a *asker, hash wire.Hash, party *identity.Statement) error {
 	if a.req == nil {
 		return &problem{http.StatusForbidden, api.CodeSignature, "the request is not signed", "an older concord, or a proxy that removes the header " + signed.RequestHeader + ", cannot take part in this way; run concord doctor", nil}
 	}
@@ -174,7 +175,7 @@ func (s *Server) fresh(a *asker) error {
 type answerWriter struct {
 	http.ResponseWriter
 	s       *Server
-	request study.Hash
+	request wire.Hash
 	head    bool
 	status  int
 	body    bytes.Buffer
@@ -194,7 +195,7 @@ func (w *answerWriter) WriteHeader(status int) {
 		w.passing = w.Header().Get("Content-Type") == api.BundleMediaType
 	}
 	if w.passing {
-		w.sign(study.Hash{})
+		w.sign(wire.Hash{})
 		w.ResponseWriter.WriteHeader(status)
 	}
 }
@@ -208,7 +209,7 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 	return w.body.Write(p)
 }
 
-func (w *answerWriter) sign(body study.Hash) {
+func (w *answerWriter) sign(body wire.Hash) {
 	w.Header().Set(signed.AnswerHeader, signed.NewAnswer(w.s.id, w.request, w.status, w.Header(), body, w.s.run[:]))
 }
 

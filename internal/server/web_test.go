@@ -15,12 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/client"
 	"concord/internal/pinned"
 	"concord/internal/proxytest"
 	"concord/internal/signed"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // host is the server's name; only the proxies of these tests know where it is.
@@ -45,7 +47,7 @@ func (w *world) behind(t testing.TB, public *proxytest.Authority, reverse http.H
 	t.Cleanup(front.Close)
 	address = front.Listener.Addr().String()
 	w.through(t, proxytest.Forward("", func(string) string { return address }), "")
-	w.target.TLS, w.target.Prefix, w.target.Roots = study.TLSWebPKI, prefix, public.PEM()
+	w.target.TLS, w.target.Prefix, w.target.Roots = member.TLSWebPKI, prefix, public.PEM()
 	return address
 }
 
@@ -120,7 +122,7 @@ func TestSecretUnseen(t *testing.T) {
 		}
 		reverse.ServeHTTP(rw, r)
 	}), "")
-	id := newIdentity(t, study.RoleParty, "North")
+	id := newIdentity(t, identity.RoleParty, "North")
 	_, _, err := w.as(id).Join(t.Context(), []byte("guess"), id.Statement.Encode())
 	wantRefusal(t, "a wrong secret", err, api.CodeForbidden, "the invite is unknown")
 	if _, _, err := w.as(id).Join(t.Context(), w.secrets[0], id.Statement.Encode()); err != nil {
@@ -130,7 +132,7 @@ func TestSecretUnseen(t *testing.T) {
 		t.Errorf("the request to join shows %.200s", body)
 	}
 	// What the proxy read is for North's statement only.
-	thief := newIdentity(t, study.RoleParty, "Thief")
+	thief := newIdentity(t, identity.RoleParty, "Thief")
 	stolen := bytes.Replace(body, b64(id.Statement.Encode()), b64(thief.Statement.Encode()), 1)
 	if bytes.Equal(stolen, body) {
 		t.Fatal("the statement was not found in the request")
@@ -155,7 +157,7 @@ func TestSecretUnseen(t *testing.T) {
 // TestProxyRefuses: what a proxy does wrong is named, with a cure.
 func TestProxyRefuses(t *testing.T) {
 	w := newWorld(t)
-	id := newIdentity(t, study.RoleParty, "North")
+	id := newIdentity(t, identity.RoleParty, "North")
 	status := func() error {
 		_, err := w.as(id).Status(t.Context())
 		return err
@@ -186,7 +188,7 @@ func TestPinnedRefusesInspection(t *testing.T) {
 	if !errors.Is(err, pinned.ErrWrongKey) {
 		t.Errorf("%v is not ErrWrongKey", err)
 	}
-	id := newIdentity(t, study.RoleParty, "New")
+	id := newIdentity(t, identity.RoleParty, "New")
 	_, _, err = client.Meet(t.Context(), w.target, w.study, id, w.analyst.Statement.Fingerprint())
 	wantCure(t, "a party that joins", err, `issued by "Hospital CA"`, "tls webpki")
 }
@@ -197,7 +199,7 @@ func TestUntrustedInspection(t *testing.T) {
 	public := authority(t, "Public CA")
 	address := w.behind(t, public, proxytest.Reverse(w.web, ""), "")
 	w.through(t, proxytest.Inspect(authority(t, "Hospital CA"), nil, func(string) string { return address }, nil, nil), "")
-	id := newIdentity(t, study.RoleParty, "New")
+	id := newIdentity(t, identity.RoleParty, "New")
 	_, _, err := client.Meet(t.Context(), w.target, w.study, id, w.analyst.Statement.Fingerprint())
 	wantCure(t, "an unknown authority", err, "certificate", "--ca FILE")
 	if h := hintOf(err); !strings.Contains(h, "Hospital CA") {
@@ -211,7 +213,7 @@ func TestInterference(t *testing.T) {
 	public := authority(t, "Public CA")
 	var answer http.HandlerFunc
 	w.behind(t, public, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { answer(rw, r) }), "")
-	id := newIdentity(t, study.RoleParty, "New")
+	id := newIdentity(t, identity.RoleParty, "New")
 	page := func(status int) http.HandlerFunc {
 		return func(rw http.ResponseWriter, _ *http.Request) {
 			rw.Header().Set("Content-Type", "text/html")
@@ -274,7 +276,7 @@ func TestAnswersCannotBeChanged(t *testing.T) {
 		rw.Write(rec.Body.Bytes())
 	}), "")
 	var before *httptest.ResponseRecorder
-	mallory := newIdentity(t, study.RoleAnalyst, "Mallory")
+	mallory := newIdentity(t, identity.RoleAnalyst, "Mallory")
 	for name, f := range map[string]func(*httptest.ResponseRecorder){
 		"body": func(r *httptest.ResponseRecorder) {
 			b := bytes.Replace(r.Body.Bytes(), []byte(`"present":2`), []byte(`"present":3`), 1)
@@ -294,7 +296,7 @@ func TestAnswersCannotBeChanged(t *testing.T) {
 			*r = *before
 		},
 		"another key": func(r *httptest.ResponseRecorder) {
-			r.Header().Set(signed.AnswerHeader, signed.NewAnswer(mallory, study.Hash{}, r.Code, nil, study.HashOf(r.Body.Bytes()), nil))
+			r.Header().Set(signed.AnswerHeader, signed.NewAnswer(mallory, wire.Hash{}, r.Code, nil, wire.HashOf(r.Body.Bytes()), nil))
 		},
 	} {
 		change = func(r *httptest.ResponseRecorder) { before = r }
@@ -341,7 +343,7 @@ func (w *world) replayable(t *testing.T) []capture {
 	if _, err := c.Status(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Confirm(t.Context(), study.Confirm(w.parties[0], w.study, w.epoch)); err != nil {
+	if err := c.Confirm(t.Context(), member.Confirm(w.parties[0], w.study, w.epoch)); err != nil {
 		t.Fatal(err)
 	}
 	return seen
@@ -366,11 +368,11 @@ func TestRequestsCannotBeChanged(t *testing.T) {
 	}
 	// Altered on the way: each is a fresh request, changed after it was signed.
 	party := w.parties[0]
-	confirmation := study.Confirm(party, w.study, w.epoch).Encode()
+	confirmation := member.Confirm(party, w.study, w.epoch).Encode()
 	body := append(append([]byte{'"'}, b64(confirmation)...), '"')
 	confirm, state := api.Path(api.PathConfirmations, w.study), api.Path(api.PathStatus, w.study)
 	run := w.run(t)
-	other := newIdentity(t, study.RoleAnalyst, "Other")
+	other := newIdentity(t, identity.RoleAnalyst, "Other")
 	for _, test := range []struct {
 		name          string
 		sign          func(*signed.Request)
@@ -391,10 +393,10 @@ func TestRequestsCannotBeChanged(t *testing.T) {
 		{name: "body", body: bytes.Replace(body, []byte(`"`), []byte(` "`), 1), status: 403, code: api.CodeSignature, message: "body"},
 		{name: "body cut", body: body[:len(body)-1], status: 403, code: api.CodeSignature},
 		{name: "body added", sign: func(r *signed.Request) { r.Body = signed.Empty }, status: 403, code: api.CodeSignature, message: "body"},
-		{name: "study", sign: func(r *signed.Request) { r.Study = study.Hash{7} }, status: 403, code: api.CodeSignature, message: "for study"},
+		{name: "study", sign: func(r *signed.Request) { r.Study = wire.Hash{7} }, status: 403, code: api.CodeSignature, message: "for study"},
 		{name: "server", sign: func(r *signed.Request) { r.Server = other.Statement.Fingerprint() }, status: 403, code: api.CodeSignature, message: "for the server of analyst"},
 		{name: "party", sign: func(r *signed.Request) { r.Party = w.parties[1].Statement.Fingerprint() }, status: 403, code: api.CodeSignature, message: "does not verify"},
-		{name: "a stranger", sign: func(r *signed.Request) { r.Party = study.Hash{8} }, status: 403, code: api.CodeForbidden, message: "no party"},
+		{name: "a stranger", sign: func(r *signed.Request) { r.Party = wire.Hash{8} }, status: 403, code: api.CodeForbidden, message: "no party"},
 		{name: "an hour ago", sign: func(r *signed.Request) { r.Time = r.Time.Add(-time.Hour) }, status: 403, code: api.CodeClock, message: "this site's clock"},
 		{name: "in an hour", sign: func(r *signed.Request) { r.Time = r.Time.Add(time.Hour) }, status: 403, code: api.CodeClock, message: "this site's clock"},
 		{name: "another run", sign: func(r *signed.Request) { r.Run = make([]byte, signed.RunSize) }, status: 403, code: api.CodeStale, message: "earlier run"},
@@ -406,7 +408,7 @@ func TestRequestsCannotBeChanged(t *testing.T) {
 		{name: "rubbish", header: func(h http.Header) { h.Set(signed.RequestHeader, "AAAA") }, status: 403, code: api.CodeSignature},
 	} {
 		r := signed.NewRequest(party, w.analyst.Statement.Fingerprint(), w.study)
-		r.Method, r.Target, r.Body, r.Run = "POST", confirm, study.HashOf(body), run
+		r.Method, r.Target, r.Body, r.Run = "POST", confirm, wire.HashOf(body), run
 		if test.sign != nil {
 			test.sign(r)
 		}
@@ -451,7 +453,7 @@ func TestNothingSurvivesARestart(t *testing.T) {
 	w.web = again.web
 	w.behind(t, authority(t, "Public CA"), proxytest.Reverse(w.web, ""), "")
 	c = w.as(w.parties[0])
-	if err := c.Confirm(t.Context(), study.Confirm(w.parties[0], w.study, w.epoch)); err != nil {
+	if err := c.Confirm(t.Context(), member.Confirm(w.parties[0], w.study, w.epoch)); err != nil {
 		t.Errorf("a client after a restart: %v", err)
 	}
 }
@@ -510,12 +512,12 @@ func TestCappingProxy(t *testing.T) {
 	}), "")
 	w.join()
 	a, b := w.parties[0], w.parties[1]
-	for from, path := range map[*study.Identity]string{a: w.setup(a, b), b: w.large(b, 100_000, nil)} {
+	for from, path := range map[*identity.Identity]string{a: w.setup(a, b), b: w.large(b, 100_000, nil)} {
 		receipt, err := w.as(from).Send(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := study.DecodeReceipt(receipt, w.analyst.Statement); err != nil {
+		if _, err := member.DecodeReceipt(receipt, w.analyst.Statement); err != nil {
 			t.Error(err)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 
 	"concord/internal/api"
 	"concord/internal/signed"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // FuzzWeb: whatever a request to the web front claims, only what a party signed for
@@ -20,9 +21,9 @@ func FuzzWeb(f *testing.F) {
 	w.join()
 	party := w.parties[0]
 	confirm := api.Path(api.PathConfirmations, w.study)
-	body := append(append([]byte{'"'}, b64(study.Confirm(party, w.study, w.epoch).Encode())...), '"')
+	body := append(append([]byte{'"'}, b64(member.Confirm(party, w.study, w.epoch).Encode())...), '"')
 	r := signed.NewRequest(party, w.analyst.Statement.Fingerprint(), w.study)
-	r.Method, r.Target, r.Body, r.Run = "POST", confirm, study.HashOf(body), w.run(f)
+	r.Method, r.Target, r.Body, r.Run = "POST", confirm, wire.HashOf(body), w.run(f)
 	value, _ := r.Header(party)
 	f.Add("POST", confirm, value, "", body)
 	f.Add("GET", api.Path(api.PathStatus, w.study), value, "", []byte(nil))

@@ -13,10 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/server"
 	"concord/internal/signed"
-	"concord/study"
+	"concord/wire"
 )
 
 func b64(b []byte) []byte { return []byte(base64.StdEncoding.EncodeToString(b)) }
@@ -54,10 +55,10 @@ func (w *world) send(t testing.TB, method, target string, body []byte, h http.He
 }
 
 // raw signs and sends a request as a party.
-func (w *world) raw(t testing.TB, id *study.Identity, method, target string, body []byte, change func(*signed.Request)) (int, api.Error) {
+func (w *world) raw(t testing.TB, id *identity.Identity, method, target string, body []byte, change func(*signed.Request)) (int, api.Error) {
 	t.Helper()
 	r := signed.NewRequest(id, w.analyst.Statement.Fingerprint(), w.study)
-	r.Method, r.Target, r.Body, r.Run = method, target, study.HashOf(body), w.run(t)
+	r.Method, r.Target, r.Body, r.Run = method, target, wire.HashOf(body), w.run(t)
 	if change != nil {
 		change(r)
 	}
@@ -68,7 +69,7 @@ func (w *world) raw(t testing.TB, id *study.Identity, method, target string, bod
 // run asks the server which run it is.
 func (w *world) run(t testing.TB) []byte {
 	t.Helper()
-	id := newIdentity(t, study.RoleParty, "Asker")
+	id := newIdentity(t, identity.RoleParty, "Asker")
 	r := signed.NewRequest(id, w.analyst.Statement.Fingerprint(), w.study)
 	r.Method, r.Target = "GET", api.PathIdentity
 	value, asked := r.Header(id)

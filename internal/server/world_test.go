@@ -18,12 +18,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/client"
 	"concord/internal/pinned"
 	"concord/internal/server"
 	"concord/internal/store"
 	"concord/linalg"
-	"concord/study"
+	"concord/member"
+	"concord/release"
+	"concord/wire"
 )
 
 // world is a running server with a study of two parties.
@@ -39,14 +43,14 @@ type world struct {
 	address  string // of the pinned front
 	web      string // of the web front, plain HTTP
 	target   client.Target
-	analyst  *study.Identity
+	analyst  *identity.Identity
 	store    *store.Store
-	contract *study.Contract
-	study    study.Hash
+	contract *contract.Contract
+	study    wire.Hash
 	secrets  [][]byte
-	parties  []*study.Identity
-	roster   *study.Roster
-	epoch    study.Hash
+	parties  []*identity.Identity
+	roster   *member.Roster
+	epoch    wire.Hash
 	stop     func() // ends the server and closes the store
 }
 
@@ -67,25 +71,25 @@ func newWorldOf(t testing.TB, yaml string, options ...server.Option) *world {
 
 func newLoggedWorld(t testing.TB, yaml string, log slog.Handler, options ...server.Option) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), analyst: newIdentity(t, study.RoleAnalyst, "Analyst"), seen: new(answered), log: log, options: options}
+	w := &world{t: t, dir: t.TempDir(), analyst: newIdentity(t, identity.RoleAnalyst, "Analyst"), seen: new(answered), log: log, options: options}
 	var err error
-	if w.contract, err = study.ParseYAML([]byte(yaml)); err != nil {
+	if w.contract, err = contract.ParseYAML([]byte(yaml)); err != nil {
 		t.Fatal(err)
 	}
-	contract, err := w.contract.Encode()
+	agreed, err := w.contract.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.study = study.HashOf(contract)
+	w.study = wire.HashOf(agreed)
 	w.serve("127.0.0.1:0")
 	t.Cleanup(func() { w.stop() })
-	if _, err := w.store.AddStudy(t.Context(), contract); err != nil {
+	if _, err := w.store.AddStudy(t.Context(), agreed); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 4 {
 		secret := fmt.Appendf(nil, "secret %d", i)
 		w.secrets = append(w.secrets, secret)
-		if err := w.store.AddInvite(t.Context(), w.study, study.HashOf(secret), ""); err != nil {
+		if err := w.store.AddInvite(t.Context(), w.study, wire.HashOf(secret), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,9 +141,9 @@ func (w *world) restart() {
 	w.serve(w.address)
 }
 
-func newIdentity(t testing.TB, role study.Role, name string) *study.Identity {
+func newIdentity(t testing.TB, role identity.Role, name string) *identity.Identity {
 	t.Helper()
-	id, err := study.NewIdentity(role, name, nil)
+	id, err := identity.New(role, name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +151,7 @@ func newIdentity(t testing.TB, role study.Role, name string) *study.Identity {
 }
 
 // as connects with a party's key.
-func (w *world) as(id *study.Identity) *client.Client {
+func (w *world) as(id *identity.Identity) *client.Client {
 	w.t.Helper()
 	c, err := client.Connect(w.target, w.study, id, w.analyst.Statement)
 	if err != nil {
@@ -162,30 +166,30 @@ func (w *world) join() { w.joinAll(2) }
 
 func (w *world) joinAll(n int) {
 	w.t.Helper()
-	members := []*study.Statement{w.analyst.Statement}
+	members := []*identity.Statement{w.analyst.Statement}
 	for i := range n {
-		id := newIdentity(w.t, study.RoleParty, fmt.Sprintf("Party %d", i+1))
+		id := newIdentity(w.t, identity.RoleParty, fmt.Sprintf("Party %d", i+1))
 		if _, _, err := w.as(id).Join(w.t.Context(), w.secrets[i], id.Statement.Encode()); err != nil {
 			w.t.Fatal(err)
 		}
 		w.parties, members = append(w.parties, id), append(members, id.Statement)
 	}
 	var err error
-	if w.roster, err = study.NewRoster(w.contract, 1, members); err != nil {
+	if w.roster, err = member.NewRoster(w.contract, 1, members); err != nil {
 		w.t.Fatal(err)
 	}
 	w.epoch = w.roster.Epoch(w.study)
 	for _, id := range w.parties {
-		if err := w.as(id).Confirm(w.t.Context(), study.Confirm(id, w.study, w.epoch)); err != nil {
+		if err := w.as(id).Confirm(w.t.Context(), member.Confirm(id, w.study, w.epoch)); err != nil {
 			w.t.Fatal(err)
 		}
 	}
 }
 
 // sealed writes a bundle of one party to a file. change may alter the draft.
-func (w *world) sealed(from *study.Identity, kind string, to []*study.Statement, members []bundle.Source, change func(*bundle.Draft)) string {
+func (w *world) sealed(from *identity.Identity, kind string, to []*identity.Statement, members []bundle.Source, change func(*bundle.Draft)) string {
 	w.t.Helper()
-	anchorID := study.Hash{9}
+	anchorID := wire.Hash{9}
 	d := bundle.Draft{
 		Header:  bundle.Header{Study: w.study, Epoch: w.epoch, Sender: from.Statement.Fingerprint(), Kind: kind, Number: 1},
 		Members: members,
@@ -223,24 +227,24 @@ func (w *world) sealed(from *study.Identity, kind string, to []*study.Statement,
 	return f.Name()
 }
 
-func (w *world) setup(from, to *study.Identity) string {
-	return w.sealed(from, bundle.KindSetup, []*study.Statement{to.Statement}, []bundle.Source{bundle.FromBytes("entropy.bin", make([]byte, 32))}, nil)
+func (w *world) setup(from, to *identity.Identity) string {
+	return w.sealed(from, bundle.KindSetup, []*identity.Statement{to.Statement}, []bundle.Source{bundle.FromBytes("entropy.bin", make([]byte, 32))}, nil)
 }
 
 // contribution is a good one: 20 rows, half of them positive.
-func (w *world) contribution(from *study.Identity, change func(*bundle.Draft)) string {
+func (w *world) contribution(from *identity.Identity, change func(*bundle.Draft)) string {
 	rnd := rand.NewChaCha8([32]byte{1})
 	labels := make([]int64, 20)
 	for i := range labels {
 		labels[i] = int64(i % 2)
 	}
-	return w.sealed(from, bundle.KindContribution, []*study.Statement{w.analyst.Statement},
+	return w.sealed(from, bundle.KindContribution, []*identity.Statement{w.analyst.Statement},
 		members(linalg.Normal(20, 2, rnd), linalg.Normal(w.contract.Anchor.Rows, 2, rnd), labels), change)
 }
 
 func members(x, a *mat.Dense, y []int64) []bundle.Source {
-	out := append(bundle.FromMatrix(study.MemberX, x), bundle.FromMatrix(study.MemberA, a)...)
-	return append(out, bundle.FromInts(study.MemberY, y))
+	out := append(bundle.FromMatrix(release.MemberX, x), bundle.FromMatrix(release.MemberA, a)...)
+	return append(out, bundle.FromInts(release.MemberY, y))
 }
 
 func wantRefusal(t *testing.T, name string, err error, code, reason string) {
@@ -252,7 +256,7 @@ func wantRefusal(t *testing.T, name string, err error, code, reason string) {
 }
 
 // certificate is what a party presents, in DER.
-func certificate(t testing.TB, id *study.Identity) []byte {
+func certificate(t testing.TB, id *identity.Identity) []byte {
 	t.Helper()
 	config, err := pinned.Server(id.TLSKey())
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"hash"
 	"io"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // ErrBody is returned at the end of a body that is not the one that was signed.
@@ -14,14 +14,14 @@ var ErrBody = errors.New("the body is not the one that was signed; something bet
 
 // CheckBody returns a reader of body that ends with ErrBody instead of io.EOF
 // unless its SHA-256 is want. What was read before the end may not be acted on.
-func CheckBody(body io.ReadCloser, want study.Hash) io.ReadCloser {
+func CheckBody(body io.ReadCloser, want wire.Hash) io.ReadCloser {
 	return &checkedBody{body, sha256.New(), want, nil}
 }
 
 type checkedBody struct {
 	body io.ReadCloser
 	hash hash.Hash
-	want study.Hash
+	want wire.Hash
 	end  error
 }
 
@@ -32,7 +32,7 @@ func (b *checkedBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.body.Read(p)
 	b.hash.Write(p[:n])
-	if err == io.EOF && study.Hash(b.hash.Sum(nil)) != b.want {
+	if err == io.EOF && wire.Hash(b.hash.Sum(nil)) != b.want {
 		err = ErrBody
 	}
 	b.end = err
@@ -44,8 +44,8 @@ func (b *checkedBody) Close() error { return b.body.Close() }
 
 // HashBody reads r to its end and returns the SHA-256, in memory that does not
 // depend on its length.
-func HashBody(r io.Reader) (study.Hash, error) {
+func HashBody(r io.Reader) (wire.Hash, error) {
 	h := sha256.New()
 	_, err := io.Copy(h, r)
-	return study.Hash(h.Sum(nil)), err
+	return wire.Hash(h.Sum(nil)), err
 }

@@ -4,16 +4,17 @@ import (
 	"net/http"
 	"testing"
 
+	"concord/identity"
 	"concord/internal/signed"
-	"concord/study"
+	"concord/wire"
 )
 
 func FuzzReadAnswer(f *testing.F) {
-	analyst, err := study.NewIdentity(study.RoleAnalyst, "Analyst", nil)
+	analyst, err := identity.New(identity.RoleAnalyst, "Analyst", nil)
 	if err != nil {
 		f.Fatal(err)
 	}
-	request, run := study.Hash{1}, make([]byte, signed.RunSize)
+	request, run := wire.Hash{1}, make([]byte, signed.RunSize)
 	f.Add(signed.NewAnswer(analyst, request, http.StatusOK, http.Header{}, signed.Empty, run), http.StatusOK)
 	f.Add("", 200)
 	f.Fuzz(func(t *testing.T, value string, status int) {

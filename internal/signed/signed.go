@@ -19,7 +19,8 @@ import (
 	"strings"
 	"time"
 
-	"concord/study"
+	"concord/identity"
+	"concord/wire"
 )
 
 // The headers, each with a canonical JSON object in unpadded base64url.
@@ -48,7 +49,7 @@ var (
 
 // hashHeaders is the SHA-256 of a line "Name: value" for each value of the headers
 // named, zero if there is none.
-func hashHeaders(h http.Header, names []string) study.Hash {
+func hashHeaders(h http.Header, names []string) wire.Hash {
 	var lines []byte
 	for _, name := range names {
 		for _, value := range h.Values(name) {
@@ -56,13 +57,13 @@ func hashHeaders(h http.Header, names []string) study.Hash {
 		}
 	}
 	if lines == nil {
-		return study.Hash{}
+		return wire.Hash{}
 	}
 	return sha256.Sum256(lines)
 }
 
 // Empty is the hash of no body.
-var Empty = study.Hash(sha256.Sum256(nil))
+var Empty = wire.Hash(sha256.Sum256(nil))
 
 // Request is what a party signs of a request: everything that decides what the
 // server does. The target is the path and query beyond the prefix that a reverse
@@ -70,17 +71,17 @@ var Empty = study.Hash(sha256.Sum256(nil))
 type Request struct {
 	Format int `json:"format"`
 	// Server is the analyst's fingerprint: another server does not take it.
-	Server study.Hash `json:"server"`
-	Study  study.Hash `json:"study"`
-	Party  study.Hash `json:"party"`
-	Method string     `json:"method"`
-	Target string     `json:"target"`
-	Body   study.Hash `json:"body"` // SHA-256
+	Server wire.Hash `json:"server"`
+	Study  wire.Hash `json:"study"`
+	Party  wire.Hash `json:"party"`
+	Method string    `json:"method"`
+	Target string    `json:"target"`
+	Body   wire.Hash `json:"body"` // SHA-256
 	// Headers is the hash of those headers that decide what a request does, zero if
 	// it has none of them.
-	Headers study.Hash `json:"headers,omitzero"`
-	Nonce   []byte     `json:"nonce"`
-	Time    time.Time  `json:"time"` // UTC, by the party's clock, in milliseconds
+	Headers wire.Hash `json:"headers,omitzero"`
+	Nonce   []byte    `json:"nonce"`
+	Time    time.Time `json:"time"` // UTC, by the party's clock, in milliseconds
 	// Run names the server's process, drawn when it starts: a request that changes
 	// something must name the one that gets it, so that none from before a restart,
 	// whose nonces are forgotten, is taken again. A party learns it from any answer.
@@ -89,7 +90,7 @@ type Request struct {
 }
 
 // NewRequest begins a request with a fresh nonce and the time.
-func NewRequest(id *study.Identity, analyst, hash study.Hash) *Request {
+func NewRequest(id *identity.Identity, analyst, hash wire.Hash) *Request {
 	nonce := make([]byte, nonceSize)
 	rand.Read(nonce)
 	return &Request{
@@ -103,10 +104,10 @@ func (r *Request) Cover(h http.Header) { r.Headers = hashHeaders(h, requestHeade
 
 // Header signs the request and returns the header's value and the hash that an
 // answer must name.
-func (r *Request) Header(id *study.Identity) (value string, hash study.Hash) {
-	r.Signature = id.Sign(study.SignRequest, r.signedPart())
+func (r *Request) Header(id *identity.Identity) (value string, hash wire.Hash) {
+	r.Signature = id.Sign(wire.SignRequest, r.signedPart())
 	b := encode(r)
-	return base64.RawURLEncoding.EncodeToString(b), study.HashOf(b)
+	return base64.RawURLEncoding.EncodeToString(b), wire.HashOf(b)
 }
 
 func (r Request) signedPart() []byte {
@@ -115,7 +116,7 @@ func (r Request) signedPart() []byte {
 }
 
 func encode(v any) []byte {
-	b, err := study.Canonical(v)
+	b, err := wire.Canonical(v)
 	if err != nil { // hashes, bytes, strings and a time in UTC always encode
 		panic("signed: " + err.Error())
 	}
@@ -124,14 +125,14 @@ func encode(v any) []byte {
 
 // ReadRequest decodes the one request header of h and returns also its hash. It is
 // nil without an error if there is no such header. Nothing is verified yet.
-func ReadRequest(h http.Header) (*Request, study.Hash, error) {
+func ReadRequest(h http.Header) (*Request, wire.Hash, error) {
 	b, err := read(h, RequestHeader)
 	if b == nil || err != nil {
-		return nil, study.Hash{}, err
+		return nil, wire.Hash{}, err
 	}
 	r := new(Request)
-	hash := study.HashOf(b)
-	if err := study.DecodeCanonical(b, r); err != nil {
+	hash := wire.HashOf(b)
+	if err := wire.DecodeCanonical(b, r); err != nil {
 		return nil, hash, fmt.Errorf("the %s header: %w", RequestHeader, err)
 	}
 	if r.Format != 1 {
@@ -162,7 +163,7 @@ func read(h http.Header, name string) ([]byte, error) {
 }
 
 // Matches compares what was signed with what arrived.
-func (r *Request) Matches(method, target string, h http.Header, analyst study.Hash) error {
+func (r *Request) Matches(method, target string, h http.Header, analyst wire.Hash) error {
 	switch {
 	case r.Server != analyst:
 		return fmt.Errorf("the request was signed for the server of analyst %s, this is %s", r.Server.Short(), analyst.Short())
@@ -181,9 +182,9 @@ func (r *Request) Skew(now time.Time) time.Duration { return r.Time.Sub(now) }
 
 // Verify checks the signature with the key of the statement whose fingerprint is
 // Party.
-func (r *Request) Verify(party *study.Statement) error {
+func (r *Request) Verify(party *identity.Statement) error {
 	if party.Fingerprint() != r.Party {
 		return fmt.Errorf("the request was signed by %s, not by %q", r.Party.Short(), party.Name)
 	}
-	return study.Verify(party.SigningKey, study.SignRequest, r.signedPart(), r.Signature)
+	return wire.Verify(party.SigningKey, wire.SignRequest, r.signedPart(), r.Signature)
 }

@@ -11,13 +11,14 @@ import (
 	"testing/iotest"
 	"time"
 
+	"concord/identity"
 	"concord/internal/signed"
-	"concord/study"
+	"concord/wire"
 )
 
-func newIdentity(t testing.TB, role study.Role, name string) *study.Identity {
+func newIdentity(t testing.TB, role identity.Role, name string) *identity.Identity {
 	t.Helper()
-	id, err := study.NewIdentity(role, name, nil)
+	id, err := identity.New(role, name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,9 +26,9 @@ func newIdentity(t testing.TB, role study.Role, name string) *study.Identity {
 }
 
 // request is a signed one, and its header.
-func request(t testing.TB, party, analyst *study.Identity) (http.Header, study.Hash) {
+func request(t testing.TB, party, analyst *identity.Identity) (http.Header, wire.Hash) {
 	t.Helper()
-	r := signed.NewRequest(party, analyst.Statement.Fingerprint(), study.Hash{1})
+	r := signed.NewRequest(party, analyst.Statement.Fingerprint(), wire.Hash{1})
 	r.Method, r.Target = "GET", "/v1/x?a=b"
 	h := http.Header{"Upload-Offset": {"7"}, "Accept": {"anything"}}
 	r.Cover(h)
@@ -37,7 +38,7 @@ func request(t testing.TB, party, analyst *study.Identity) (http.Header, study.H
 }
 
 func TestRequest(t *testing.T) {
-	analyst, north, east := newIdentity(t, study.RoleAnalyst, "A"), newIdentity(t, study.RoleParty, "N"), newIdentity(t, study.RoleParty, "E")
+	analyst, north, east := newIdentity(t, identity.RoleAnalyst, "A"), newIdentity(t, identity.RoleParty, "N"), newIdentity(t, identity.RoleParty, "E")
 	h, hash := request(t, north, analyst)
 	r, got, err := signed.ReadRequest(h)
 	if err != nil || got != hash {
@@ -81,7 +82,7 @@ func TestRequest(t *testing.T) {
 }
 
 func TestReadRequest(t *testing.T) {
-	h, _ := request(t, newIdentity(t, study.RoleParty, "N"), newIdentity(t, study.RoleAnalyst, "A"))
+	h, _ := request(t, newIdentity(t, identity.RoleParty, "N"), newIdentity(t, identity.RoleAnalyst, "A"))
 	value := h.Get(signed.RequestHeader)
 	for name, bad := range map[string][]string{
 		"twice":      {value, value},
@@ -103,8 +104,8 @@ func TestReadRequest(t *testing.T) {
 }
 
 func TestAnswer(t *testing.T) {
-	analyst, other := newIdentity(t, study.RoleAnalyst, "A"), newIdentity(t, study.RoleAnalyst, "B")
-	asked, body := study.Hash{1}, study.HashOf([]byte("body"))
+	analyst, other := newIdentity(t, identity.RoleAnalyst, "A"), newIdentity(t, identity.RoleAnalyst, "B")
+	asked, body := wire.Hash{1}, wire.HashOf([]byte("body"))
 	h := http.Header{signed.AnswerHeader: {signed.NewAnswer(analyst, asked, 200, http.Header{"Upload-Offset": {"7"}}, body, make([]byte, signed.RunSize))}, "Upload-Offset": {"7"}}
 	a, err := signed.ReadAnswer(h, 200, asked, analyst.Statement)
 	if err != nil || a.Body != body {
@@ -112,7 +113,7 @@ func TestAnswer(t *testing.T) {
 	}
 	for name, try := range map[string]func() (*signed.Answer, error){
 		"analyst": func() (*signed.Answer, error) { return signed.ReadAnswer(h, 200, asked, other.Statement) },
-		"request": func() (*signed.Answer, error) { return signed.ReadAnswer(h, 200, study.Hash{2}, analyst.Statement) },
+		"request": func() (*signed.Answer, error) { return signed.ReadAnswer(h, 200, wire.Hash{2}, analyst.Statement) },
 		"status":  func() (*signed.Answer, error) { return signed.ReadAnswer(h, 409, asked, analyst.Statement) },
 		"offset": func() (*signed.Answer, error) {
 			return signed.ReadAnswer(http.Header{signed.AnswerHeader: h[signed.AnswerHeader], "Upload-Offset": {"8"}}, 200, asked, analyst.Statement)
@@ -157,16 +158,16 @@ func TestCheckBody(t *testing.T) {
 }
 
 func FuzzReadRequest(f *testing.F) {
-	north := newIdentity(f, study.RoleParty, "N")
-	h, _ := request(f, north, newIdentity(f, study.RoleAnalyst, "A"))
+	north := newIdentity(f, identity.RoleParty, "N")
+	h, _ := request(f, north, newIdentity(f, identity.RoleAnalyst, "A"))
 	f.Add(h.Get(signed.RequestHeader))
 	f.Fuzz(func(t *testing.T, value string) {
 		r, hash, err := signed.ReadRequest(http.Header{signed.RequestHeader: {value}})
 		if err != nil || r == nil {
 			return
 		}
-		b, err := study.Canonical(r)
-		if err != nil || study.HashOf(b) != hash {
+		b, err := wire.Canonical(r)
+		if err != nil || wire.HashOf(b) != hash {
 			t.Fatalf("accepted another spelling: %v", err)
 		}
 	})

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"concord/audit"
+	"concord/identity"
 	"concord/internal/durable"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // AuditFile is this site's audit log, a line an entry (package audit).
@@ -24,19 +26,19 @@ const AuditFile = "audit.jsonl"
 //
 // A line is written and flushed first, then its line feed: an end without a line
 // feed was never acknowledged to anybody. The next call removes it and says so.
-func (s *Site) Note(id *study.Identity, hash study.Hash, event audit.Event) (study.Head, error) {
+func (s *Site) Note(id *identity.Identity, hash wire.Hash, event audit.Event) (member.Head, error) {
 	f, err := os.OpenFile(s.path(AuditFile), os.O_CREATE|os.O_RDWR, filePerm)
 	if err != nil {
-		return study.Head{}, err
+		return member.Head{}, err
 	}
 	defer f.Close()
 	last, torn, err := lastEntry(f)
 	if err != nil {
-		return study.Head{}, fmt.Errorf("%s: %w", f.Name(), err)
+		return member.Head{}, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	if last == nil { // it may be new
 		if err := durable.SyncDir(s.Dir); err != nil {
-			return study.Head{}, err
+			return member.Head{}, err
 		}
 	}
 	var events []audit.Event
@@ -48,10 +50,10 @@ func (s *Site) Note(id *study.Identity, hash study.Hash, event audit.Event) (stu
 	}
 	for _, event := range append(events, event) {
 		if last, err = audit.Next(last, id, hash, event, time.Now()); err != nil {
-			return study.Head{}, err
+			return member.Head{}, err
 		}
 		if err := appendEntry(f, last.Encode()); err != nil {
-			return study.Head{}, err
+			return member.Head{}, err
 		}
 	}
 	return last.Head(), nil
@@ -153,8 +155,8 @@ func (s *Site) Witness() ([]byte, error) { return os.ReadFile(s.path(receiptsDir
 // BeginAudit makes room for the log of a study: that of another one, which this site
 // asked to join and never joined, is moved aside, and so is that of the same keys with another
 // statement, which no server took: it names another view of the features.
-func (s *Site) BeginAudit(hash, own study.Hash) error {
-	var other, by study.Hash
+func (s *Site) BeginAudit(hash, own wire.Hash) error {
+	var other, by wire.Hash
 	err := s.Noted(func(e *audit.Entry) bool {
 		other, by = e.Study, e.By
 		return false

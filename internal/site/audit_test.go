@@ -8,31 +8,33 @@ import (
 	"testing"
 
 	"concord/audit"
+	"concord/identity"
 	"concord/internal/site"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // note adds entries of kinds to a folder's log.
-func note(t *testing.T, s *site.Site, id *study.Identity, kinds ...audit.Kind) study.Head {
+func note(t *testing.T, s *site.Site, id *identity.Identity, kinds ...audit.Kind) member.Head {
 	t.Helper()
-	var head study.Head
+	var head member.Head
 	for _, kind := range kinds {
 		var err error
-		if head, err = s.Note(id, study.Hash{1}, audit.Event{Kind: kind}); err != nil {
+		if head, err = s.Note(id, wire.Hash{1}, audit.Event{Kind: kind}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return head
 }
 
-func verified(t *testing.T, path string, id *study.Identity) []audit.Kind {
+func verified(t *testing.T, path string, id *identity.Identity) []audit.Kind {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []audit.Kind
-	chain, err := audit.Verify(bytes.NewReader(b), id.Statement.Fingerprint(), study.Hash{1}, audit.KeysOf(id.Statement), func(e *audit.Entry) error {
+	chain, err := audit.Verify(bytes.NewReader(b), id.Statement.Fingerprint(), wire.Hash{1}, audit.KeysOf(id.Statement), func(e *audit.Entry) error {
 		got = append(got, e.Kind)
 		return nil
 	})
@@ -43,7 +45,7 @@ func verified(t *testing.T, path string, id *study.Identity) []audit.Kind {
 }
 
 func TestNote(t *testing.T) {
-	id, err := study.NewIdentity(study.RoleParty, "North", nil)
+	id, err := identity.New(identity.RoleParty, "North", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,7 @@ func TestNote(t *testing.T) {
 	if got := verified(t, path, id); !slices.Equal(got, []audit.Kind{audit.Joining, audit.Joined, audit.Confirmed}) || head.Number != 3 {
 		t.Errorf("the log says %v, head %v", got, head)
 	}
-	if _, err := s.Note(id, study.Hash{2}, audit.Event{Kind: audit.Joined}); err == nil {
+	if _, err := s.Note(id, wire.Hash{2}, audit.Event{Kind: audit.Joined}); err == nil {
 		t.Error("an event of another study was entered")
 	}
 }
@@ -61,7 +63,7 @@ func TestNote(t *testing.T) {
 // TestNoteAfterCrash: wherever a crash cuts the last entry, whole ones stay, what
 // was not acknowledged goes, and the log says so.
 func TestNoteAfterCrash(t *testing.T) {
-	id, err := study.NewIdentity(study.RoleParty, "North", nil)
+	id, err := identity.New(identity.RoleParty, "North", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +104,7 @@ func TestNoteAfterCrash(t *testing.T) {
 
 // TestNoteDamaged: nothing is added behind a damaged line.
 func TestNoteDamaged(t *testing.T) {
-	id, err := study.NewIdentity(study.RoleParty, "North", nil)
+	id, err := identity.New(identity.RoleParty, "North", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +119,7 @@ func TestNoteDamaged(t *testing.T) {
 		if err := os.WriteFile(path, append(slices.Clone(b), damage...), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Note(id, study.Hash{1}, audit.Event{Kind: audit.Joined}); err == nil {
+		if _, err := s.Note(id, wire.Hash{1}, audit.Event{Kind: audit.Joined}); err == nil {
 			t.Errorf("an entry was added after %.10q", damage)
 		}
 		if err := os.WriteFile(path, b, 0o600); err != nil {
@@ -129,21 +131,21 @@ func TestNoteDamaged(t *testing.T) {
 // TestNoteOldStudy: a site that joined before there were logs gets one that says so;
 // the log of a study that was never joined makes room for another.
 func TestNoteOldStudy(t *testing.T) {
-	id, err := study.NewIdentity(study.RoleParty, "North", nil)
+	id, err := identity.New(identity.RoleParty, "North", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &site.Site{Dir: t.TempDir()}
 	path := filepath.Join(s.Dir, site.AuditFile)
-	if _, err := s.Note(id, study.Hash{2}, audit.Event{Kind: audit.Joining}); err != nil {
+	if _, err := s.Note(id, wire.Hash{2}, audit.Event{Kind: audit.Joining}); err != nil {
 		t.Fatal(err)
 	}
 	own := id.Statement.Fingerprint()
-	if err := s.BeginAudit(study.Hash{1}, own); err != nil {
+	if err := s.BeginAudit(wire.Hash{1}, own); err != nil {
 		t.Fatal(err)
 	}
 	note(t, s, id, audit.Joining)
-	if err := s.BeginAudit(study.Hash{1}, own); err != nil { // again, of the same
+	if err := s.BeginAudit(wire.Hash{1}, own); err != nil { // again, of the same
 		t.Fatal(err)
 	}
 	if got := verified(t, path, id); !slices.Equal(got, []audit.Kind{audit.Joining}) {
@@ -154,7 +156,7 @@ func TestNoteOldStudy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.BeginAudit(study.Hash{1}, ward.Statement.Fingerprint()); err != nil {
+	if err := s.BeginAudit(wire.Hash{1}, ward.Statement.Fingerprint()); err != nil {
 		t.Fatal(err)
 	}
 	note(t, s, ward, audit.Joining)

@@ -10,10 +10,13 @@ import (
 	"strings"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/durable"
+	"concord/member"
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 const (
@@ -32,13 +35,13 @@ const (
 
 // PutRoster stores the members whom people here have recognised, in place of an
 // earlier roster, and this site's signed confirmation; earlier amendments go.
-func (s *Site) PutRoster(r *study.Roster, c *study.Confirmation) error {
+func (s *Site) PutRoster(r *member.Roster, c *member.Confirmation) error {
 	return s.PutNewcomer(r, nil, c)
 }
 
 // PutNewcomer is PutRoster for a site that came after setup: with the amendments that
 // led from the roster that the others confirmed to the one in which it came.
-func (s *Site) PutNewcomer(r *study.Roster, steps []study.Step, c *study.Confirmation) error {
+func (s *Site) PutNewcomer(r *member.Roster, steps []member.Step, c *member.Confirmation) error {
 	// Without a confirmation there is no roster, whatever a crash leaves.
 	for _, name := range []string{confirmationFile, amendmentsDir} {
 		if err := os.RemoveAll(s.path(name)); err != nil {
@@ -77,7 +80,7 @@ func (s *Site) PutNewcomer(r *study.Roster, steps []study.Step, c *study.Confirm
 // Chain loads the roster that people confirmed and the amendments that this site has
 // followed since, or nil if none is confirmed yet, with this site's confirmation. All of
 // it is checked again.
-func (s *Site) Chain() (*study.Chain, *study.Confirmation, error) {
+func (s *Site) Chain() (*member.Chain, *member.Confirmation, error) {
 	if !s.has(confirmationFile) {
 		return nil, nil, nil
 	}
@@ -89,7 +92,7 @@ func (s *Site) Chain() (*study.Chain, *study.Confirmation, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	chain := study.NewChain(contract, hash, root)
+	chain := member.NewChain(contract, hash, root)
 	for number := root.Number + 1; ; number++ {
 		path := s.path(amendmentsDir, fmt.Sprintf("%04d.json", number))
 		b, err := os.ReadFile(path)
@@ -111,7 +114,7 @@ func (s *Site) Chain() (*study.Chain, *study.Confirmation, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := study.DecodeConfirmation(b)
+	c, err := member.DecodeConfirmation(b)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,13 +125,13 @@ func (s *Site) Chain() (*study.Chain, *study.Confirmation, error) {
 	return chain, c, c.Check(at, hash)
 }
 
-func (s *Site) root(contract *study.Contract) (*study.Roster, error) {
+func (s *Site) root(agreed *contract.Contract) (*member.Roster, error) {
 	entries, err := os.ReadDir(s.path(rosterDir))
 	if err != nil {
 		return nil, err
 	}
 	number := 1
-	var members []*study.Statement
+	var members []*identity.Statement
 	for _, e := range entries {
 		path := s.path(rosterDir, e.Name())
 		if e.Name() == numberFile {
@@ -141,25 +144,25 @@ func (s *Site) root(contract *study.Contract) (*study.Roster, error) {
 			}
 			continue
 		}
-		if _, err := study.ParseHash(strings.TrimSuffix(e.Name(), ".json")); err != nil {
+		if _, err := wire.ParseHash(strings.TrimSuffix(e.Name(), ".json")); err != nil {
 			continue // not one of ours
 		}
 		b, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
-		m, err := study.DecodeStatement(b)
+		m, err := identity.DecodeStatement(b)
 		if err != nil {
 			return nil, err
 		}
 		members = append(members, m)
 	}
-	return study.NewRoster(contract, number, members)
+	return member.NewRoster(agreed, number, members)
 }
 
 // Follow extends a chain by an amendment as the server tells it.
-func Follow(chain *study.Chain, told api.Amended) error {
-	a, err := study.DecodeAmendment(told.Amendment)
+func Follow(chain *member.Chain, told api.Amended) error {
+	a, err := member.DecodeAmendment(told.Amendment)
 	if err != nil {
 		return err
 	}
@@ -171,13 +174,13 @@ func Follow(chain *study.Chain, told api.Amended) error {
 }
 
 // Confirmations decodes what the server tells. Nothing of it is checked yet.
-func Confirmations(raw [][]byte) ([]*study.Confirmation, error) {
-	if len(raw) > study.MaxParties {
-		return nil, fmt.Errorf("%d confirmations, at most %d parties take part", len(raw), study.MaxParties)
+func Confirmations(raw [][]byte) ([]*member.Confirmation, error) {
+	if len(raw) > contract.MaxParties {
+		return nil, fmt.Errorf("%d confirmations, at most %d parties take part", len(raw), contract.MaxParties)
 	}
-	var out []*study.Confirmation
+	var out []*member.Confirmation
 	for _, b := range raw {
-		c, err := study.DecodeConfirmation(b)
+		c, err := member.DecodeConfirmation(b)
 		if err != nil {
 			return nil, err
 		}
@@ -203,7 +206,7 @@ func (s *Site) PutAmended(number int, a api.Amended) error {
 }
 
 // PutNext stores the keys that this site is about to take.
-func (s *Site) PutNext(id *study.Identity) error {
+func (s *Site) PutNext(id *identity.Identity) error {
 	keys, err := id.EncodeSecret()
 	if err != nil {
 		return err
@@ -213,7 +216,7 @@ func (s *Site) PutNext(id *study.Identity) error {
 }
 
 // Next loads the keys that this site is about to take, nil if there are none.
-func (s *Site) Next() (*study.Identity, error) {
+func (s *Site) Next() (*identity.Identity, error) {
 	id, err := s.identity(nextFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -265,7 +268,7 @@ func (s *Site) TakeNext() error {
 func (s *Site) DropNext() error { return s.remove(nextFile) }
 
 // Past loads the keys that this site had before.
-func (s *Site) Past() ([]*study.Identity, error) {
+func (s *Site) Past() ([]*identity.Identity, error) {
 	entries, err := os.ReadDir(s.path(identitiesDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -273,9 +276,9 @@ func (s *Site) Past() ([]*study.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	var past []*study.Identity
+	var past []*identity.Identity
 	for _, e := range entries {
-		if _, err := study.ParseHash(strings.TrimSuffix(e.Name(), ".secret")); err != nil {
+		if _, err := wire.ParseHash(strings.TrimSuffix(e.Name(), ".secret")); err != nil {
 			continue
 		}
 		id, err := s.identity(filepath.Join(identitiesDir, e.Name()))
@@ -287,14 +290,14 @@ func (s *Site) Past() ([]*study.Identity, error) {
 	return past, nil
 }
 
-func (s *Site) identity(name string) (*study.Identity, error) {
+func (s *Site) identity(name string) (*identity.Identity, error) {
 	b, err := os.ReadFile(s.path(name))
 	if err != nil {
 		return nil, err
 	}
 	keys := secret.NewBytes(b)
 	defer keys.Erase()
-	return study.DecodeIdentity(keys)
+	return identity.Decode(keys)
 }
 
 // ResetSetup forgets what this site has done under a roster that another one is to
@@ -346,12 +349,12 @@ func (s *Site) DropCandidate() error { return s.remove(candidateFile) }
 
 // PutPending stores this site's confirmation of another party's coming, for the next
 // parcel.
-func (s *Site) PutPending(c *study.Confirmation) error {
+func (s *Site) PutPending(c *member.Confirmation) error {
 	return durable.WriteFile(s.path(pendingFile), c.Encode(), filePerm)
 }
 
 // Pending loads the newest confirmation of another party's coming, nil if there is none.
-func (s *Site) Pending() (*study.Confirmation, error) {
+func (s *Site) Pending() (*member.Confirmation, error) {
 	b, err := os.ReadFile(s.path(pendingFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -359,16 +362,16 @@ func (s *Site) Pending() (*study.Confirmation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return study.DecodeConfirmation(b)
+	return member.DecodeConfirmation(b)
 }
 
 // PutWithdrawal stores this site's signed withdrawal, which is about to be sent.
-func (s *Site) PutWithdrawal(a *study.Amendment) error {
+func (s *Site) PutWithdrawal(a *member.Amendment) error {
 	return durable.WriteFile(s.path(withdrawalFile), a.Encode(), filePerm)
 }
 
 // Withdrawal loads what PutWithdrawal stored, nil if there is none.
-func (s *Site) Withdrawal() (*study.Amendment, error) {
+func (s *Site) Withdrawal() (*member.Amendment, error) {
 	b, err := os.ReadFile(s.path(withdrawalFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -376,7 +379,7 @@ func (s *Site) Withdrawal() (*study.Amendment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return study.DecodeAmendment(b)
+	return member.DecodeAmendment(b)
 }
 
 // PutWithdrawn stores the analyst's receipt for this site's withdrawal, and in plain

@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // FuzzReadLedger: a ledger that cannot be read is an error, never less than what it
 // counts; one that can be read takes another line and has one more.
 func FuzzReadLedger(f *testing.F) {
-	f.Add([]byte(`{"time":"2026-01-02T03:04:05Z","study":"` + study.Hash{1}.String() + `","name":"a","manifest":"` + study.Hash{2}.String() + `","source":"` + study.Hash{3}.String() + `","rows":30,"dim":3}` + "\n"))
+	f.Add([]byte(`{"time":"2026-01-02T03:04:05Z","study":"` + wire.Hash{1}.String() + `","name":"a","manifest":"` + wire.Hash{2}.String() + `","source":"` + wire.Hash{3}.String() + `","rows":30,"dim":3}` + "\n"))
 	f.Add([]byte("{}"))
 	f.Add([]byte("\n\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -25,15 +25,15 @@ func FuzzReadLedger(f *testing.F) {
 			return
 		}
 		for _, e := range before {
-			if e.Manifest == (study.Hash{9}) {
+			if e.Manifest == (wire.Hash{9}) {
 				return
 			}
 		}
-		if err := s.Spend("", Spent{Manifest: study.Hash{9}}); err != nil {
+		if err := s.Spend("", Spent{Manifest: wire.Hash{9}}); err != nil {
 			t.Fatal(err)
 		}
 		after, err := readLedger(path)
-		if err != nil || len(after) != len(before)+1 || after[len(before)].Manifest != (study.Hash{9}) {
+		if err != nil || len(after) != len(before)+1 || after[len(before)].Manifest != (wire.Hash{9}) {
 			t.Fatalf("after one more line there are %d, before %d (%v)", len(after), len(before), err)
 		}
 	})

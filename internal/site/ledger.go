@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"concord/internal/durable"
-	"concord/study"
+	"concord/wire"
 )
 
 // ledgerFile counts what left of which rows, one JSON line a contribution or a piece of
@@ -22,18 +22,18 @@ const ledgerFile = "ledger.jsonl"
 
 // Spent is one contribution, or one piece of an anchor, that left or may have.
 type Spent struct {
-	Time     time.Time  `json:"time"`
-	Study    study.Hash `json:"study"`
-	Name     string     `json:"name"` // of the study
-	Manifest study.Hash `json:"manifest"`
-	Source   study.Hash `json:"source"` // SHA-256 of the file that the rows came from
-	Rows     int        `json:"rows"`
-	Dim      int        `json:"dim"` // directions of the rows that left; of a piece all of them
+	Time     time.Time `json:"time"`
+	Study    wire.Hash `json:"study"`
+	Name     string    `json:"name"` // of the study
+	Manifest wire.Hash `json:"manifest"`
+	Source   wire.Hash `json:"source"` // SHA-256 of the file that the rows came from
+	Rows     int       `json:"rows"`
+	Dim      int       `json:"dim"` // directions of the rows that left; of a piece all of them
 	// PieceFor is how many other parties can read the piece of an anchor that left; 0
 	// for a contribution.
 	PieceFor int `json:"piece_for,omitempty"`
 	// Site is whose it is, where sites share a ledger.
-	Site study.Hash `json:"site,omitzero"`
+	Site wire.Hash `json:"site,omitzero"`
 	// Epsilon and Delta are those of the contract's noise; 0 for none.
 	Epsilon float64 `json:"epsilon,omitempty"`
 	Delta   float64 `json:"delta,omitempty"`
@@ -97,7 +97,7 @@ func appendLine(path string, line []byte, perm fs.FileMode) (err error) {
 }
 
 // SpentOn lists what left of the same file of rows, this manifest's aside.
-func (s *Site) SpentOn(path string, source, but study.Hash) ([]Spent, error) {
+func (s *Site) SpentOn(path string, source, but wire.Hash) ([]Spent, error) {
 	all, err := readLedger(s.ledger(path))
 	if err != nil {
 		return nil, err
@@ -113,14 +113,14 @@ func (s *Site) SpentOn(path string, source, but study.Hash) ([]Spent, error) {
 
 // SpentIn lists the contributions of a site to a study that were sealed, or were about
 // to be; those that name no site too.
-func (s *Site) SpentIn(path string, in, of study.Hash) ([]Spent, error) {
+func (s *Site) SpentIn(path string, in, of wire.Hash) ([]Spent, error) {
 	all, err := readLedger(s.ledger(path))
 	if err != nil {
 		return nil, err
 	}
 	var out []Spent
 	for _, e := range all {
-		if e.Study == in && e.PieceFor == 0 && (e.Site == of || e.Site == study.Hash{}) {
+		if e.Study == in && e.PieceFor == 0 && (e.Site == of || e.Site == wire.Hash{}) {
 			out = append(out, e)
 		}
 	}

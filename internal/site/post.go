@@ -14,7 +14,8 @@ import (
 	"concord/bundle"
 	"concord/internal/api"
 	"concord/internal/durable"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // What a site keeps that exchanges files with the analyst.
@@ -31,8 +32,8 @@ const (
 type Joining struct {
 	Connection
 	// Analyst is the fingerprint that the invite names.
-	Analyst study.Hash `json:"analyst"`
-	// Proof shows that this site holds the invite (study.JoinProof).
+	Analyst wire.Hash `json:"analyst"`
+	// Proof shows that this site holds the invite (member.JoinProof).
 	Proof []byte `json:"proof"`
 }
 
@@ -109,7 +110,7 @@ func (s *Site) dropUnlisted(t *Taken) error {
 		return err
 	}
 	for _, e := range entries {
-		hash, err := study.ParseHash(strings.TrimSuffix(e.Name(), ".bundle"))
+		hash, err := wire.ParseHash(strings.TrimSuffix(e.Name(), ".bundle"))
 		if err != nil || slices.ContainsFunc(t.Bundles, func(b api.BundleInfo) bool { return b.Manifest == hash }) {
 			continue
 		}
@@ -130,14 +131,14 @@ func (s *Site) putTaken(t *Taken) error {
 }
 
 // PutPosted stores a bundle that came in a parcel.
-func (s *Site) PutPosted(manifest study.Hash, r io.Reader) error {
+func (s *Site) PutPosted(manifest wire.Hash, r io.Reader) error {
 	return durable.Copy(s.posted(manifest), secretPerm, r)
 }
 
 // OpenPosted opens a bundle that came in a parcel.
-func (s *Site) OpenPosted(manifest study.Hash) (*os.File, error) { return os.Open(s.posted(manifest)) }
+func (s *Site) OpenPosted(manifest wire.Hash) (*os.File, error) { return os.Open(s.posted(manifest)) }
 
-func (s *Site) posted(manifest study.Hash) string {
+func (s *Site) posted(manifest wire.Hash) string {
 	return s.path(postDir, manifest.String()+".bundle")
 }
 
@@ -167,7 +168,7 @@ func (s *Site) PutRequest(amendment []byte) error {
 }
 
 // Request loads what PutRequest stored; nil if there is none.
-func (s *Site) Request() (*study.Amendment, error) {
+func (s *Site) Request() (*member.Amendment, error) {
 	b, err := os.ReadFile(s.path(postDir, requestFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -175,7 +176,7 @@ func (s *Site) Request() (*study.Amendment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return study.DecodeAmendment(b)
+	return member.DecodeAmendment(b)
 }
 
 // ForgetRequest removes what PutRequest stored.

@@ -56,10 +56,12 @@ import (
 	"concord/anchor"
 	"concord/basis"
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/durable"
-	"concord/internal/npy"
+	"concord/npy"
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 // Names of the files and folders in a site's folder.
@@ -103,11 +105,11 @@ type Site struct {
 type Connection struct {
 	Format  int    `json:"format"`
 	Address string `json:"address"`
-	// TLS is study.TLSWebPKI, or empty for study.TLSPinned; Prefix is the path under
+	// TLS is member.TLSWebPKI, or empty for member.TLSPinned; Prefix is the path under
 	// which a reverse proxy has the server.
-	TLS    string     `json:"tls,omitempty"`
-	Prefix string     `json:"prefix,omitempty"`
-	Study  study.Hash `json:"study"`
+	TLS    string    `json:"tls,omitempty"`
+	Prefix string    `json:"prefix,omitempty"`
+	Study  wire.Hash `json:"study"`
 }
 
 // ErrNoSite is returned by Open when the folder holds no site.
@@ -136,7 +138,7 @@ func New(dir string) (*Site, error) {
 // for whoever holds the site's keys. view is what the site has of the features of a contract with
 // views, or "" for what was said before; it may change until the site has joined. The site
 // must be locked.
-func (s *Site) Enrol(name string, approver ed25519.PublicKey, view string) (*study.Identity, error) {
+func (s *Site) Enrol(name string, approver ed25519.PublicKey, view string) (*identity.Identity, error) {
 	id, err := s.Identity()
 	same := err == nil && id.Statement.Name == name && bytes.Equal(id.Statement.ApproverKey, approver)
 	switch {
@@ -157,7 +159,7 @@ func (s *Site) Enrol(name string, approver ed25519.PublicKey, view string) (*stu
 		return nil, err
 	}
 	// No identity yet, or one under another name that no server has seen.
-	if id, err = study.NewIdentity(study.RoleParty, name, approver); err != nil {
+	if id, err = identity.New(identity.RoleParty, name, approver); err != nil {
 		return nil, err
 	}
 	if view != "" {
@@ -169,7 +171,7 @@ func (s *Site) Enrol(name string, approver ed25519.PublicKey, view string) (*stu
 }
 
 // putIdentity makes the folder's parts and writes the identity there.
-func (s *Site) putIdentity(id *study.Identity) error {
+func (s *Site) putIdentity(id *identity.Identity) error {
 	keys, err := id.EncodeSecret()
 	if err != nil {
 		return err
@@ -238,7 +240,7 @@ func (s *Site) Joined() bool { return s.has(contractFile) }
 
 // PutJoined stores what joining gave; the contract comes last, and makes the
 // site.
-func (s *Site) PutJoined(c Connection, analyst *study.Statement, contract []byte) error {
+func (s *Site) PutJoined(c Connection, analyst *identity.Statement, contract []byte) error {
 	if err := s.PutConnection(c); err != nil {
 		return err
 	}
@@ -273,7 +275,7 @@ func (s *Site) Trusted() ([]byte, error) {
 }
 
 // Identity loads the private keys.
-func (s *Site) Identity() (*study.Identity, error) { return s.identity(identityFile) }
+func (s *Site) Identity() (*identity.Identity, error) { return s.identity(identityFile) }
 
 // Connection loads where the server is.
 func (s *Site) Connection() (Connection, error) {
@@ -286,36 +288,36 @@ func (s *Site) Connection() (Connection, error) {
 		return c, fmt.Errorf("%s: %w", s.path(connectionFile), err)
 	}
 	if c.Format != 1 {
-		return c, &study.FormatError{What: s.path(connectionFile), Theirs: c.Format, Newest: 1}
+		return c, &wire.FormatError{What: s.path(connectionFile), Theirs: c.Format, Newest: 1}
 	}
 	return c, nil
 }
 
 // Analyst loads the analyst's statement.
-func (s *Site) Analyst() (*study.Statement, error) {
+func (s *Site) Analyst() (*identity.Statement, error) {
 	b, err := os.ReadFile(s.path(analystFile))
 	if err != nil {
 		return nil, err
 	}
-	return study.DecodeStatement(b)
+	return identity.DecodeStatement(b)
 }
 
 // Contract loads the contract and its hash, which must be the study's.
-func (s *Site) Contract() (*study.Contract, study.Hash, error) {
+func (s *Site) Contract() (*contract.Contract, wire.Hash, error) {
 	b, err := os.ReadFile(s.path(contractFile))
 	if err != nil {
-		return nil, study.Hash{}, err
+		return nil, wire.Hash{}, err
 	}
-	c, err := study.DecodeContract(b)
+	c, err := contract.Decode(b)
 	if err != nil {
-		return nil, study.Hash{}, err
+		return nil, wire.Hash{}, err
 	}
 	conn, err := s.Connection()
 	if err != nil {
-		return nil, study.Hash{}, err
+		return nil, wire.Hash{}, err
 	}
-	if hash := study.HashOf(b); hash != conn.Study {
-		return nil, study.Hash{}, fmt.Errorf("%s was changed: its SHA-256 is %s, the study is %s", s.path(contractFile), hash.Short(), conn.Study.Short())
+	if hash := wire.HashOf(b); hash != conn.Study {
+		return nil, wire.Hash{}, fmt.Errorf("%s was changed: its SHA-256 is %s, the study is %s", s.path(contractFile), hash.Short(), conn.Study.Short())
 	}
 	return c, conn.Study, nil
 }
@@ -491,7 +493,7 @@ func (s *Site) HasModel() bool { return s.has(ModelFile) }
 func (s *Site) Outbox(kind string) string { return s.path(outboxDir, kind+".bundle") }
 
 // Inbox is the path of a received bundle.
-func (s *Site) Inbox(kind string, sender study.Hash) string {
+func (s *Site) Inbox(kind string, sender wire.Hash) string {
 	return s.path(inboxDir, kind+"-"+sender.String()+".bundle")
 }
 
@@ -506,7 +508,7 @@ func (s *Site) PutPublic(b []byte) error {
 // Policy loads the site's policy.yaml; nil if there is none. One that cannot be read
 // is an error: it may be stricter than anything else. So is a link to what is not there,
 // a share that is not mounted for example.
-func (s *Site) Policy() (*study.Policy, error) {
+func (s *Site) Policy() (*contract.Policy, error) {
 	b, err := os.ReadFile(s.path(PolicyFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, link := os.Lstat(s.path(PolicyFile)); link == nil {
@@ -517,7 +519,7 @@ func (s *Site) Policy() (*study.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := study.ParsePolicy(b)
+	p, err := contract.ParsePolicy(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.path(PolicyFile), err)
 	}

@@ -10,10 +10,13 @@ import (
 
 	"concord/anchor"
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/durable"
 	"concord/internal/site"
+	"concord/member"
 	"concord/secret"
-	"concord/study"
+	"concord/wire"
 )
 
 func locked(t *testing.T, dir string) *site.Site {
@@ -100,7 +103,7 @@ func TestRoster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := study.ParseYAML([]byte("name: T\nparties: 2\nfeatures: [a, b]\nlabel: {name: y}\n"))
+	c, err := contract.ParseYAML([]byte("name: T\nparties: 2\nfeatures: [a, b]\nlabel: {name: y}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,29 +111,29 @@ func TestRoster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	members := []*study.Statement{id.Statement}
+	members := []*identity.Statement{id.Statement}
 	for _, who := range []struct {
-		role study.Role
+		role identity.Role
 		name string
-	}{{study.RoleParty, "East"}, {study.RoleAnalyst, "Analyst"}} {
-		other, err := study.NewIdentity(who.role, who.name, nil)
+	}{{identity.RoleParty, "East"}, {identity.RoleAnalyst, "Analyst"}} {
+		other, err := identity.New(who.role, who.name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		members = append(members, other.Statement)
 	}
-	hash := study.HashOf(raw)
+	hash := wire.HashOf(raw)
 	if err := s.PutJoined(site.Connection{Format: 1, Address: "localhost:1", Study: hash}, members[2], raw); err != nil {
 		t.Fatal(err)
 	}
 	if r, _, err := s.Chain(); r != nil || err != nil {
 		t.Fatalf("before a confirmation Roster = %v, %v", r, err)
 	}
-	r, err := study.NewRoster(c, 1, members)
+	r, err := member.NewRoster(c, 1, members)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutRoster(r, study.Confirm(id, hash, r.Epoch(hash))); err != nil {
+	if err := s.PutRoster(r, member.Confirm(id, hash, r.Epoch(hash))); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(s.Path("roster", ".DS_Store"), []byte("x"), 0o600); err != nil {
@@ -170,8 +173,8 @@ func TestCloseSetup(t *testing.T) {
 		s.PutDraft(bundle.KindSetup, func(leaves, _ string) error {
 			return os.WriteFile(filepath.Join(leaves, "entropy.bin"), make([]byte, 32), 0o600)
 		}),
-		durable.WriteFile(s.Inbox(bundle.KindSetup, study.Hash{1}), []byte("x"), 0o600),
-		durable.WriteFile(s.Inbox(bundle.KindResult, study.Hash{2}), []byte("x"), 0o600),
+		durable.WriteFile(s.Inbox(bundle.KindSetup, wire.Hash{1}), []byte("x"), 0o600),
+		durable.WriteFile(s.Inbox(bundle.KindResult, wire.Hash{2}), []byte("x"), 0o600),
 	)
 	if err != nil {
 		t.Fatal(err)

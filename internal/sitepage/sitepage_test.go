@@ -5,8 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"html/template"
+	"html"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -42,8 +43,12 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// body is a page of this body, with the common frame.
+func body(p sitepage.Page, source string) *sitepage.Page {
+	return sitepage.New(p, `{{define "title"}}a title{{end}}{{define "body"}}`+source+`{{end}}`, nil)
+}
+
 func TestFuncs(t *testing.T) {
-	page := template.Must(template.New("page").Funcs(sitepage.Funcs()).Parse(`{{stamp .At}} {{time .At}} {{count .N "row"}} {{count .Long "byte"}} {{tidy .Text}}`))
 	data := struct {
 		At   time.Time
 		N    int
@@ -51,11 +56,11 @@ func TestFuncs(t *testing.T) {
 		Text string
 	}{time.Date(2026, 3, 4, 6, 6, 7, 8, time.FixedZone("", 3600)), 1, 2048, "a\nb"}
 	var b bytes.Buffer
-	if err := sitepage.Write(&b, "", page, data); err != nil {
+	if err := body(sitepage.Page{}, `{{stamp .At}} {{time .At}} {{count .N "row"}} {{count .Long "byte"}} {{tidy .Text}}`).Write(&b, data); err != nil {
 		t.Fatal(err)
 	}
-	if want := "2026-03-04T05:06:07Z 4 March 2026, 05:06 UTC 1 row 2,048 bytes a b"; b.String() != want {
-		t.Errorf("%q, want %q", b.String(), want)
+	if want := "<main>2026-03-04T05:06:07Z 4 March 2026, 05:06 UTC 1 row 2,048 bytes a b\n</main>"; !strings.Contains(b.String(), want) {
+		t.Errorf("%q lacks %q", b.String(), want)
 	}
 }
 
@@ -63,42 +68,55 @@ func TestFuncs(t *testing.T) {
 // and one that fails is not written.
 func TestWrite(t *testing.T) {
 	var b bytes.Buffer
-	page := template.Must(template.New("page").Funcs(sitepage.Funcs()).Parse(`<p>{{count . "row"}}</p>`))
-	if err := sitepage.Write(&b, "check", page, 2); err != nil {
+	page := body(sitepage.Page{Mark: "check"}, `<p>{{count . "row"}}</p>`)
+	if err := page.Write(&b, 2); err != nil {
 		t.Fatal(err)
 	}
-	if want := "<!-- concord check page, format 1 -->\n<p>2 rows</p>"; b.String() != want {
-		t.Errorf("%q, want %q", b.String(), want)
+	if !strings.HasPrefix(b.String(), "<!-- concord check page, format 1 -->\n<!DOCTYPE html>\n") || !strings.Contains(b.String(), "<p>2 rows</p>") ||
+		!strings.Contains(b.String(), "<title>a title</title>") {
+		t.Errorf("%q", b.String())
 	}
-	for mark, want := range map[sitepage.Mark]bool{"check": true, "review": false} {
-		if got, err := mark.On(bytes.NewReader(b.Bytes())); got != want || err != nil {
+	for mark, want := range map[string]bool{"check": true, "review": false} {
+		if got, err := body(sitepage.Page{Mark: mark}, "").Marked(bytes.NewReader(b.Bytes())); got != want || err != nil {
 			t.Errorf("%s: %v, %v", mark, got, err)
 		}
 	}
-	if got, err := sitepage.Mark("check").On(strings.NewReader("<!--")); got || err != nil {
+	if got, err := page.Marked(strings.NewReader("<!--")); got || err != nil {
 		t.Errorf("a short file: %v, %v", got, err)
 	}
 	b.Reset()
-	if err := sitepage.Write(&b, "check", page, 2.5); err == nil || b.Len() > 0 {
+	if err := page.Write(&b, 2.5); err == nil || b.Len() > 0 {
 		t.Errorf("%v, and %d bytes written", err, b.Len())
 	}
 	r, w := io.Pipe()
 	r.CloseWithError(io.ErrClosedPipe)
-	if err := sitepage.Write(w, "check", page, 2); !errors.Is(err, io.ErrClosedPipe) {
+	if err := page.Write(w, 2); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("a writer that fails gives %v", err)
 	}
 }
 
+// TestPolicy: the policy names the page's own style sheet by its hash, and lets nothing in
+// but images in the page where there are any.
 func TestPolicy(t *testing.T) {
-	sum := sha256.Sum256([]byte("p {}"))
-	hash := "style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	if got, want := sitepage.Policy("p {}"), "default-src 'none'; "+hash+"; base-uri 'none'; form-action 'none'"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if got, want := sitepage.Policy("p {}", "img-src data:"), "default-src 'none'; "+hash+"; img-src data:; base-uri 'none'; form-action 'none'"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if !strings.Contains(sitepage.Style(), "@media print") || strings.Contains(sitepage.Style(), "</") {
-		t.Error("the style sheet is not one that stands in a page")
+	for _, images := range []bool{false, true} {
+		var b bytes.Buffer
+		if err := body(sitepage.Page{Style: "p.own {}\n", Images: images}, "").Write(&b, nil); err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(b.String(), "<style>")
+		style, _, _ := strings.Cut(rest, "</style>")
+		if !strings.Contains(style, "@media print") || !strings.Contains(style, "prefers-color-scheme: dark") || !strings.HasSuffix(style, "p.own {}\n") {
+			t.Error("the style sheet is not the common one and the page's own")
+		}
+		sum := sha256.Sum256([]byte(style))
+		want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; "
+		if images {
+			want += "img-src data:; "
+		}
+		want += "base-uri 'none'; form-action 'none'"
+		policy := regexp.MustCompile(`http-equiv="Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(b.String())
+		if policy == nil || html.UnescapeString(policy[1]) != want {
+			t.Errorf("%q, want %q", policy, want)
+		}
 	}
 }

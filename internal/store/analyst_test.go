@@ -1,10 +1,10 @@
 package store
 
-import "concord/study"
+import "concord/identity"
 
 // TestAnalyst signs the audit logs of tests.
-var TestAnalyst = func() *study.Identity {
-	id, err := study.NewIdentity(study.RoleAnalyst, "Signer", nil)
+var TestAnalyst = func() *identity.Identity {
+	id, err := identity.New(identity.RoleAnalyst, "Signer", nil)
 	if err != nil {
 		panic(err)
 	}

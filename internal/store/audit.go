@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"concord/audit"
-	"concord/study"
+	"concord/identity"
+	"concord/member"
+	"concord/wire"
 )
 
 // errReadOnly is returned by changes in a store that was opened without keys.
@@ -19,23 +21,23 @@ var errReadOnly = errors.New("store: opened without the analyst's keys: nothing 
 // of: neither is there without the other. The zero study is the server's own log.
 // Every change of a study calls it once, with what the entry shall say; what changes
 // nothing does not. It returns the log's new head.
-func (s *Store) note(tx *sql.Tx, hash study.Hash, event audit.Event) (study.Head, error) {
+func (s *Store) note(tx *sql.Tx, hash wire.Hash, event audit.Event) (member.Head, error) {
 	if s.id == nil {
-		return study.Head{}, errReadOnly
+		return member.Head{}, errReadOnly
 	}
 	last, err := lastEntry(context.Background(), tx, hash)
 	if err != nil {
-		return study.Head{}, err
+		return member.Head{}, err
 	}
 	if last == nil && event.Kind != audit.Created && !hash.IsZero() {
 		last, err = s.append(tx, nil, hash, audit.Event{Kind: audit.Begun, Note: "the log begins here; the study was begun by a program that kept none"})
 		if err != nil {
-			return study.Head{}, err
+			return member.Head{}, err
 		}
 	}
 	e, err := s.append(tx, last, hash, event)
 	if err != nil {
-		return study.Head{}, err
+		return member.Head{}, err
 	}
 	if !event.Heard.IsZero() {
 		_, err = tx.Exec("INSERT INTO heads (study, party, number, hash) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -44,7 +46,7 @@ func (s *Store) note(tx *sql.Tx, hash study.Hash, event audit.Event) (study.Head
 	return e.Head(), err
 }
 
-func (s *Store) append(tx *sql.Tx, last *audit.Entry, hash study.Hash, event audit.Event) (*audit.Entry, error) {
+func (s *Store) append(tx *sql.Tx, last *audit.Entry, hash wire.Hash, event audit.Event) (*audit.Entry, error) {
 	e, err := audit.Next(last, s.id, hash, event, time.Now())
 	if err != nil {
 		return nil, err
@@ -55,7 +57,7 @@ func (s *Store) append(tx *sql.Tx, last *audit.Entry, hash study.Hash, event aud
 
 // Note adds an entry of its own to a study's audit log, for what changes nothing
 // in the store. The same again, with nothing between, is not entered twice.
-func (s *Store) Note(ctx context.Context, hash study.Hash, event audit.Event) error {
+func (s *Store) Note(ctx context.Context, hash wire.Hash, event audit.Event) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		last, err := lastEntry(ctx, tx, hash)
 		if err != nil || last != nil && last.Event == event {
@@ -66,7 +68,7 @@ func (s *Store) Note(ctx context.Context, hash study.Hash, event audit.Event) er
 	})
 }
 
-func lastEntry(ctx context.Context, db rowQuerier, hash study.Hash) (*audit.Entry, error) {
+func lastEntry(ctx context.Context, db rowQuerier, hash wire.Hash) (*audit.Entry, error) {
 	var line []byte
 	err := db.QueryRowContext(ctx, "SELECT line FROM audit WHERE study = ? ORDER BY number DESC LIMIT 1", hash[:]).Scan(&line)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -83,17 +85,17 @@ func lastEntry(ctx context.Context, db rowQuerier, hash study.Hash) (*audit.Entr
 }
 
 // AuditHead is the head of a study's audit log, zero if it has none.
-func (s *Store) AuditHead(ctx context.Context, hash study.Hash) (study.Head, error) {
+func (s *Store) AuditHead(ctx context.Context, hash wire.Hash) (member.Head, error) {
 	e, err := lastEntry(ctx, s.db, hash)
 	if e == nil {
-		return study.Head{}, err
+		return member.Head{}, err
 	}
 	return e.Head(), err
 }
 
 // WriteAudit writes a study's audit log to w, a line an entry, as it is when the
 // call begins or a little later. Other calls may go on meanwhile.
-func (s *Store) WriteAudit(ctx context.Context, hash study.Hash, w io.Writer) error {
+func (s *Store) WriteAudit(ctx context.Context, hash wire.Hash, w io.Writer) error {
 	const page = 500
 	type row struct {
 		number int64
@@ -121,15 +123,15 @@ func (s *Store) WriteAudit(ctx context.Context, hash study.Hash, w io.Writer) er
 
 // Heard is the newest audit head of a party that came with anything it signed, zero
 // if none did.
-func (s *Store) Heard(ctx context.Context, hash, party study.Hash) (study.Head, error) {
+func (s *Store) Heard(ctx context.Context, hash, party wire.Hash) (member.Head, error) {
 	heads, err := query(ctx, s.db, "SELECT number, hash FROM heads WHERE study = ? AND party = ? ORDER BY number DESC LIMIT 1", scanHead, hash[:], party[:])
 	if err != nil || len(heads) == 0 {
-		return study.Head{}, err
+		return member.Head{}, err
 	}
 	return heads[0], nil
 }
 
-func scanHead(row *sql.Rows) (h study.Head, err error) {
+func scanHead(row *sql.Rows) (h member.Head, err error) {
 	var b []byte
 	err = row.Scan(&h.Number, &b)
 	copy(h.Hash[:], b)
@@ -139,7 +141,7 @@ func scanHead(row *sql.Rows) (h study.Head, err error) {
 // Testimony is what a participant signed that has an audit head of the analyst in
 // it: the line of a bundle's envelope, or a witness.
 type Testimony struct {
-	Party study.Hash
+	Party wire.Hash
 	// Envelope or Witness is the signed text, the other is nil.
 	Envelope, Witness []byte
 }
@@ -150,7 +152,7 @@ const (
 )
 
 // testify keeps a testimony.
-func testify(tx *sql.Tx, hash study.Hash, t Testimony) error {
+func testify(tx *sql.Tx, hash wire.Hash, t Testimony) error {
 	kind, text := saidOnEnvelope, t.Envelope
 	if text == nil {
 		kind, text = saidAsWitness, t.Witness
@@ -160,7 +162,7 @@ func testify(tx *sql.Tx, hash study.Hash, t Testimony) error {
 }
 
 // Testimonies returns all testimonies of a study, the oldest first.
-func (s *Store) Testimonies(ctx context.Context, hash study.Hash) ([]Testimony, error) {
+func (s *Store) Testimonies(ctx context.Context, hash wire.Hash) ([]Testimony, error) {
 	return query(ctx, s.db, "SELECT party, kind, text FROM testimonies WHERE study = ? ORDER BY rowid", func(row *sql.Rows) (t Testimony, err error) {
 		var party, text []byte
 		var kind string
@@ -177,7 +179,7 @@ func (s *Store) Testimonies(ctx context.Context, hash study.Hash) ([]Testimony, 
 
 // PutWitness keeps a party's signed word on both audit logs. One that says nothing
 // new is not kept.
-func (s *Store) PutWitness(ctx context.Context, hash study.Hash, w *study.Witness) error {
+func (s *Store) PutWitness(ctx context.Context, hash wire.Hash, w *member.Witness) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		var n int
 		if w.Heads.Own == nil {
@@ -201,18 +203,18 @@ type rowQuerier interface {
 }
 
 // InAudit says whether a study's log has the entry of a head.
-func (s *Store) InAudit(ctx context.Context, hash study.Hash, head study.Head) (bool, error) {
+func (s *Store) InAudit(ctx context.Context, hash wire.Hash, head member.Head) (bool, error) {
 	lines, err := query(ctx, s.db, "SELECT line FROM audit WHERE study = ? AND number = ?", func(row *sql.Rows) (line []byte, err error) {
 		err = row.Scan(&line)
 		return line, err
 	}, hash[:], head.Number)
-	return len(lines) == 1 && study.HashOf(lines[0]) == head.Hash, err
+	return len(lines) == 1 && wire.HashOf(lines[0]) == head.Hash, err
 }
 
 // People returns the statements of everybody who ever asked to take part in a study,
 // keys that were replaced included: what they signed stays verifiable.
-func (s *Store) People(ctx context.Context, hash study.Hash) ([]*study.Statement, error) {
-	return query(ctx, s.db, "SELECT fingerprint, statement FROM members WHERE study = ? ORDER BY fingerprint", func(row *sql.Rows) (*study.Statement, error) {
+func (s *Store) People(ctx context.Context, hash wire.Hash) ([]*identity.Statement, error) {
+	return query(ctx, s.db, "SELECT fingerprint, statement FROM members WHERE study = ? ORDER BY fingerprint", func(row *sql.Rows) (*identity.Statement, error) {
 		var fingerprint, b sql.RawBytes
 		if err := row.Scan(&fingerprint, &b); err != nil {
 			return nil, err
@@ -228,7 +230,7 @@ type Tombstone struct {
 }
 
 // Tombstones returns those of a study, the oldest first.
-func (s *Store) Tombstones(ctx context.Context, hash study.Hash) ([]Tombstone, error) {
+func (s *Store) Tombstones(ctx context.Context, hash wire.Hash) ([]Tombstone, error) {
 	return query(ctx, s.db, "SELECT epoch, sender, kind, round, slot, manifest, file, size, deleted FROM tombstones WHERE study = ? ORDER BY rowid", func(row *sql.Rows) (t Tombstone, err error) {
 		var epoch, sender, slot, manifest, file []byte
 		err = row.Scan(&epoch, &sender, &t.Kind, &t.Round, &slot, &manifest, &file, &t.Size, &t.Deleted)

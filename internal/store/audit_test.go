@@ -16,12 +16,14 @@ import (
 	"testing"
 
 	"concord/audit"
+	"concord/identity"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // kinds verifies a study's log and returns what it says happened.
-func kinds(t *testing.T, s *store.Store, hash study.Hash) []audit.Kind {
+func kinds(t *testing.T, s *store.Store, hash wire.Hash) []audit.Kind {
 	t.Helper()
 	var b bytes.Buffer
 	if err := s.WriteAudit(t.Context(), hash, &b); err != nil {
@@ -53,9 +55,9 @@ func TestAuditOfChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	party := statement(t, study.RoleParty, "North")
-	other := statement(t, study.RoleParty, "North")
-	confirmation := &study.Confirmation{Format: 1, Epoch: study.Hash{1}, Party: party.Fingerprint()}
+	party := statement(t, identity.RoleParty, "North")
+	other := statement(t, identity.RoleParty, "North")
+	confirmation := &member.Confirmation{Format: 1, Epoch: wire.Hash{1}, Party: party.Fingerprint()}
 	var want []audit.Kind
 	expect := func(what string, err error, more ...audit.Kind) {
 		t.Helper()
@@ -70,9 +72,9 @@ func TestAuditOfChanges(t *testing.T) {
 	expect("AddStudy", nil, audit.Created)
 	_, err = s.AddStudy(ctx, []byte("contract"))
 	expect("AddStudy again", err)
-	expect("AddInvite", s.AddInvite(ctx, hash, study.Hash{1}, "North"), audit.Invited)
-	join := func(st *study.Statement) error {
-		_, err := s.Join(ctx, hash, study.Hash{1}, st, store.TestAnalyst.Statement, 2)
+	expect("AddInvite", s.AddInvite(ctx, hash, wire.Hash{1}, "North"), audit.Invited)
+	join := func(st *identity.Statement) error {
+		_, err := s.Join(ctx, hash, wire.Hash{1}, st, store.TestAnalyst.Statement, 2)
 		return err
 	}
 	expect("Join", join(party), audit.Joined)
@@ -94,7 +96,7 @@ func TestAuditOfChanges(t *testing.T) {
 	expect("SetProblem", s.SetProblem(ctx, hash, "why"), audit.Failed)
 	expect("SetProblem again", s.SetProblem(ctx, hash, "why"))
 	expect("ClearProblems", s.ClearProblems(ctx))
-	w := &study.Witness{Format: 1, Study: hash, By: party.Fingerprint(), Heads: *study.NewHeads(study.Head{Number: 3, Hash: study.Hash{4}}, study.Head{})}
+	w := &member.Witness{Format: 1, Study: hash, By: party.Fingerprint(), Heads: *member.NewHeads(member.Head{Number: 3, Hash: wire.Hash{4}}, member.Head{})}
 	expect("PutWitness", s.PutWitness(ctx, hash, w), audit.Witnessed)
 	expect("PutWitness again", s.PutWitness(ctx, hash, w))
 	heard, err := s.Heard(ctx, hash, party.Fingerprint())
@@ -109,7 +111,7 @@ func TestAuditOfChanges(t *testing.T) {
 	}
 	defer s.Close()
 	expect("a restart", nil)
-	if err := s.AddInvite(ctx, hash, study.Hash{2}, ""); err == nil || !strings.Contains(err.Error(), "nothing can be changed") {
+	if err := s.AddInvite(ctx, hash, wire.Hash{2}, ""); err == nil || !strings.Contains(err.Error(), "nothing can be changed") {
 		t.Errorf("a change without keys: %v", err)
 	}
 	expect("a change without keys", nil)
@@ -146,10 +148,10 @@ func TestAuditReceipt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	theirs := study.Head{Number: 5, Hash: study.Hash{5}}
+	theirs := member.Head{Number: 5, Hash: wire.Hash{5}}
 	b := store.Bundle{
-		Study: hash, Epoch: study.Hash{1}, Sender: study.Hash{2}, Kind: "setup", Recipients: []study.Hash{{3}}, Manifest: study.Hash{4}, File: study.Hash{5},
-		Acknowledge: func(head study.Head) []byte { return []byte(head.String()) }, Line: []byte("line"), Heads: study.NewHeads(theirs, study.Head{}),
+		Study: hash, Epoch: wire.Hash{1}, Sender: wire.Hash{2}, Kind: "setup", Recipients: []wire.Hash{{3}}, Manifest: wire.Hash{4}, File: wire.Hash{5},
+		Acknowledge: func(head member.Head) []byte { return []byte(head.String()) }, Line: []byte("line"), Heads: member.NewHeads(theirs, member.Head{}),
 	}
 	receipt, err := s.PutBundle(t.Context(), b, f)
 	if err != nil {
@@ -162,7 +164,7 @@ func TestAuditReceipt(t *testing.T) {
 	if stored, err := s.Receipt(t.Context(), b); err != nil || string(stored) != head.String() {
 		t.Errorf("stored is %s, %v", stored, err)
 	}
-	if heard, err := s.Heard(t.Context(), hash, study.Hash{2}); err != nil || heard != theirs {
+	if heard, err := s.Heard(t.Context(), hash, wire.Hash{2}); err != nil || heard != theirs {
 		t.Errorf("heard %v, %v", heard, err)
 	}
 	said, err := s.Testimonies(t.Context(), hash)
@@ -182,7 +184,7 @@ func TestAuditAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			if err := s.AddInvite(t.Context(), hash, study.HashOf(fmt.Append(nil, i)), "x"); err != nil {
+			if err := s.AddInvite(t.Context(), hash, wire.HashOf(fmt.Append(nil, i)), "x"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -209,7 +211,7 @@ func TestAuditOfOldStudy(t *testing.T) {
 	if _, err := db.Exec("DELETE FROM audit"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.AddInvite(t.Context(), hash, study.Hash{1}, ""); err != nil {
+	if err := s.AddInvite(t.Context(), hash, wire.Hash{1}, ""); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := kinds(t, s, hash), []audit.Kind{audit.Begun, audit.Invited}; !slices.Equal(got, want) {

@@ -14,7 +14,8 @@ import (
 	"concord/audit"
 	"concord/bundle"
 	"concord/internal/durable"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // Bundle describes a stored bundle. It is named by what may exist once: the
@@ -22,18 +23,18 @@ import (
 // recipient (Slot), and so for what a member seals to a party that comes after setup;
 // for messages of masked sums by their number.
 type Bundle struct {
-	Study, Epoch, Sender study.Hash
+	Study, Epoch, Sender wire.Hash
 	Kind                 string
 	Round                int
 	// Slot is the recipient of a result or an admission, NumberSlot for a message of
 	// masked sums, zero for other kinds.
-	Slot       study.Hash
-	Recipients []study.Hash
-	Manifest   study.Hash
+	Slot       wire.Hash
+	Recipients []wire.Hash
+	Manifest   wire.Hash
 	// File names the file: the SHA-256 of the envelope line, which holds that of the
 	// payload, so that different files have different names. (Earlier programs took
 	// the SHA-256 of the whole file.)
-	File    study.Hash
+	File    wire.Hash
 	Size    int64
 	Receipt []byte
 
@@ -41,9 +42,9 @@ type Bundle struct {
 	// makes the receipt from the audit head that counts the bundle. Line is the
 	// envelope's and Heads are those on it. Event is what the audit log shall say
 	// beyond what the bundle is.
-	Acknowledge func(study.Head) []byte
+	Acknowledge func(member.Head) []byte
 	Line        []byte
-	Heads       *study.Heads
+	Heads       *member.Heads
 	Event       audit.Event
 }
 
@@ -55,7 +56,7 @@ func (b Bundle) slot() []byte {
 }
 
 // NumberSlot is the Slot of a sender's n-th message of masked sums in a round.
-func NumberSlot(n int) (slot study.Hash) {
+func NumberSlot(n int) (slot wire.Hash) {
 	binary.BigEndian.PutUint64(slot[len(slot)-8:], uint64(n))
 	return slot
 }
@@ -104,7 +105,7 @@ func (s *Store) PutBundle(ctx context.Context, b Bundle, file *os.File) (receipt
 
 // place marks a bundle's file as being put in its place. Whoever is the last to do
 // that removes it again if nothing came of it.
-func (s *Store) place(file study.Hash) (done func(err *error)) {
+func (s *Store) place(file wire.Hash) (done func(err *error)) {
 	s.placingMu.Lock()
 	defer s.placingMu.Unlock()
 	s.placing[file]++
@@ -177,7 +178,7 @@ func (s *Store) insert(tx *sql.Tx, b Bundle) (receipt []byte, err error) {
 }
 
 // stays refuses what a party sent that has left meanwhile, after setup or before.
-func stays(tx *sql.Tx, hash, sender study.Hash) error {
+func stays(tx *sql.Tx, hash, sender wire.Hash) error {
 	if state, err := memberState(tx, hash, sender); err == nil && (state == memberOut || state == memberAway) {
 		return conflict("this party has left the study; nothing of it is kept")
 	}
@@ -223,7 +224,7 @@ func (s *Store) Receipt(ctx context.Context, b Bundle) ([]byte, error) {
 	return receipt, err
 }
 
-func scanReceipt(row *sql.Row, manifest study.Hash) ([]byte, error) {
+func scanReceipt(row *sql.Row, manifest wire.Hash) ([]byte, error) {
 	var stored, receipt []byte
 	if err := row.Scan(&stored, &receipt); err != nil {
 		return nil, err
@@ -236,7 +237,7 @@ func scanReceipt(row *sql.Row, manifest study.Hash) ([]byte, error) {
 
 // Bundles returns the bundles of an epoch that a recipient may fetch, without
 // their receipts.
-func (s *Store) Bundles(ctx context.Context, hash, epoch, recipient study.Hash) ([]Bundle, error) {
+func (s *Store) Bundles(ctx context.Context, hash, epoch, recipient wire.Hash) ([]Bundle, error) {
 	return query(ctx, s.db, `SELECT b.sender, b.kind, b.round, b.manifest, b.file, b.size
 		FROM recipients r JOIN bundles b USING (study, epoch, sender, kind, round, slot)
 		WHERE b.study = ? AND b.epoch = ? AND r.recipient = ? ORDER BY b.kind, b.sender`,
@@ -244,13 +245,13 @@ func (s *Store) Bundles(ctx context.Context, hash, epoch, recipient study.Hash) 
 }
 
 // Sent returns the bundles of one kind in an epoch, by sender.
-func (s *Store) Sent(ctx context.Context, hash, epoch study.Hash, kind string) ([]Bundle, error) {
+func (s *Store) Sent(ctx context.Context, hash, epoch wire.Hash, kind string) ([]Bundle, error) {
 	return query(ctx, s.db, `SELECT sender, kind, round, manifest, file, size FROM bundles
 		WHERE study = ? AND epoch = ? AND kind = ? ORDER BY sender`,
 		scanBundle(hash, epoch), hash[:], epoch[:], kind)
 }
 
-func scanBundle(hash, epoch study.Hash) func(*sql.Rows) (Bundle, error) {
+func scanBundle(hash, epoch wire.Hash) func(*sql.Rows) (Bundle, error) {
 	return func(row *sql.Rows) (Bundle, error) {
 		b := Bundle{Study: hash, Epoch: epoch}
 		var sender, manifest, file []byte
@@ -263,33 +264,33 @@ func scanBundle(hash, epoch study.Hash) func(*sql.Rows) (Bundle, error) {
 }
 
 // All returns all bundles of a study, by kind, round and sender, in whatever epoch.
-func (s *Store) All(ctx context.Context, hash study.Hash) ([]Bundle, error) {
+func (s *Store) All(ctx context.Context, hash wire.Hash) ([]Bundle, error) {
 	return query(ctx, s.db, `SELECT epoch, slot, sender, kind, round, manifest, file, size FROM bundles
 		WHERE study = ? ORDER BY kind, round, sender, slot`, scanAny(hash), hash[:])
 }
 
 // Waiting returns the bundles of a study, of whatever epoch, that one of a recipient's
 // fingerprints may fetch, without their receipts.
-func (s *Store) Waiting(ctx context.Context, hash study.Hash, recipient study.Hash) ([]Bundle, error) {
+func (s *Store) Waiting(ctx context.Context, hash wire.Hash, recipient wire.Hash) ([]Bundle, error) {
 	return query(ctx, s.db, `SELECT b.epoch, b.slot, b.sender, b.kind, b.round, b.manifest, b.file, b.size
 		FROM recipients r JOIN bundles b USING (study, epoch, sender, kind, round, slot)
 		WHERE r.study = ? AND r.recipient = ? ORDER BY b.kind, b.round, b.sender, b.slot`, scanAny(hash), hash[:], recipient[:])
 }
 
 // WaitingFor returns those of one manifest among the bundles that Waiting returns.
-func (s *Store) WaitingFor(ctx context.Context, hash, recipient, manifest study.Hash) ([]Bundle, error) {
+func (s *Store) WaitingFor(ctx context.Context, hash, recipient, manifest wire.Hash) ([]Bundle, error) {
 	return query(ctx, s.db, `SELECT b.epoch, b.slot, b.sender, b.kind, b.round, b.manifest, b.file, b.size
 		FROM bundles b JOIN recipients r USING (study, epoch, sender, kind, round, slot)
 		WHERE b.study = ? AND b.manifest = ? AND r.recipient = ?`, scanAny(hash), hash[:], manifest[:], recipient[:])
 }
 
-func scanAny(hash study.Hash) func(*sql.Rows) (Bundle, error) {
+func scanAny(hash wire.Hash) func(*sql.Rows) (Bundle, error) {
 	return func(row *sql.Rows) (Bundle, error) {
 		b := Bundle{Study: hash}
 		var epoch, slot, sender, manifest, file []byte
 		err := row.Scan(&epoch, &slot, &sender, &b.Kind, &b.Round, &manifest, &file, &b.Size)
 		for _, c := range []struct {
-			dst *study.Hash
+			dst *wire.Hash
 			src []byte
 		}{{&b.Epoch, epoch}, {&b.Slot, slot}, {&b.Sender, sender}, {&b.Manifest, manifest}, {&b.File, file}} {
 			copy(c.dst[:], c.src)
@@ -301,4 +302,4 @@ func scanAny(hash study.Hash) func(*sql.Rows) (Bundle, error) {
 // OpenBundle opens the file of a stored bundle.
 func (s *Store) OpenBundle(b Bundle) (*os.File, error) { return os.Open(s.path(b.File)) }
 
-func (s *Store) path(file study.Hash) string { return filepath.Join(s.blobs, file.String()) }
+func (s *Store) path(file wire.Hash) string { return filepath.Join(s.blobs, file.String()) }

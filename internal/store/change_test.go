@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"concord/study"
+	"concord/wire"
 )
 
 func openTemp(t *testing.T) (*Store, string) {
@@ -49,7 +49,7 @@ func TestChangesShareATransaction(t *testing.T) {
 				ctx = gone
 			}
 			errs[i] = s.change(ctx, func(tx *sql.Tx) error {
-				hash := study.HashOf(fmt.Append(nil, i))
+				hash := wire.HashOf(fmt.Append(nil, i))
 				if _, err := tx.Exec("INSERT INTO studies (study, contract) VALUES (?, ?)", hash[:], []byte{1}); err != nil {
 					return err
 				}
@@ -90,7 +90,7 @@ func TestChangesShareATransaction(t *testing.T) {
 func TestGroupThatCannotCommit(t *testing.T) {
 	s, _ := openTemp(t)
 	add := func(i int) func(*sql.Tx) error {
-		hash := study.HashOf(fmt.Append(nil, i))
+		hash := wire.HashOf(fmt.Append(nil, i))
 		return func(tx *sql.Tx) error {
 			_, err := tx.Exec("INSERT INTO studies (study, contract) VALUES (?, ?)", hash[:], []byte{1})
 			return err

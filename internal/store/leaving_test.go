@@ -8,11 +8,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"concord/identity"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
+	"concord/release"
+	"concord/wire"
 )
 
-func (w *amending) begin(sender study.Hash, size int64) (store.Upload, error) {
+func (w *amending) begin(sender wire.Hash, size int64) (store.Upload, error) {
 	w.t.Helper()
 	state, err := sha256.New().(encoding.BinaryMarshaler).MarshalBinary()
 	if err != nil {
@@ -28,21 +31,21 @@ func (w *amending) begin(sender study.Hash, size int64) (store.Upload, error) {
 func TestNewKeysNewQuota(t *testing.T) {
 	w := newAmending(t)
 	old := w.parties[0].Statement.Fingerprint()
-	share := w.put(old, study.Hash{}, "setup", "share of North")
+	share := w.put(old, wire.Hash{}, "setup", "share of North")
 	if _, err := w.begin(old, 1000); err != nil {
 		t.Fatal(err)
 	}
-	next, err := study.NewIdentity(study.RoleParty, "North", nil)
+	next, err := identity.New(identity.RoleParty, "North", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := store.Bundle{Study: w.hash, Epoch: w.chain.Setup(), Sender: next.Statement.Fingerprint(), Kind: "admission"}
-	names := []study.Hash{b.Sender, old}
+	names := []wire.Hash{b.Sender, old}
 	u, err := w.store.Usage(t.Context(), b, names)
 	if err != nil || u.Bundles != 2 || u.Bytes != share.Size+1000 {
 		t.Errorf("before: %+v, %v; want two bundles and %d bytes", u, err, share.Size+1000)
 	}
-	if err := w.store.Amend(t.Context(), w.hash, store.Amending{Amendment: w.propose(study.AmendRekey, 0, next.Statement)}); err != nil {
+	if err := w.store.Amend(t.Context(), w.hash, store.Amending{Amendment: w.propose(member.AmendRekey, 0, next.Statement)}); err != nil {
 		t.Fatal(err)
 	}
 	if n := uploadsIn(t, w.dir); n != 0 {
@@ -59,7 +62,7 @@ func TestNewKeysNewQuota(t *testing.T) {
 func TestLeftBeforeSetup(t *testing.T) {
 	w := newAmending(t)
 	gone := w.parties[2].Statement.Fingerprint()
-	if err := w.store.Renew(t.Context(), w.hash, store.Renewal{Number: 1, Leave: []study.Hash{gone}, Size: 2}); err != nil {
+	if err := w.store.Renew(t.Context(), w.hash, store.Renewal{Number: 1, Leave: []wire.Hash{gone}, Size: 2}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.begin(gone, 1000); !errors.Is(err, store.ErrConflict) {
@@ -73,7 +76,7 @@ func TestLeftBeforeSetup(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	b := store.Bundle{Study: w.hash, Epoch: w.chain.Setup(), Sender: gone, Kind: "setup", Manifest: study.Hash{1}, File: study.Hash{2}}
+	b := store.Bundle{Study: w.hash, Epoch: w.chain.Setup(), Sender: gone, Kind: "setup", Manifest: wire.Hash{1}, File: wire.Hash{2}}
 	if _, err := w.store.PutBundle(t.Context(), b, f); !errors.Is(err, store.ErrConflict) || w.onDisk(b) {
 		t.Errorf("a bundle: %v, on the disk %t; want ErrConflict and no file", err, w.onDisk(b))
 	}
@@ -101,14 +104,14 @@ func TestLeaveTakesChangeOfBasis(t *testing.T) {
 		_, err := os.Stat(w.store.ModelPath(w.hash, round, name))
 		return err == nil
 	}
-	record := &study.Round{Format: 1, Study: w.hash, Epoch: w.chain.Epoch(), Parties: []study.RoundParty{{Party: north}}, Late: []study.RoundParty{{Party: west}}}
+	record := &release.Round{Format: 1, Study: w.hash, Epoch: w.chain.Epoch(), Parties: []release.RoundParty{{Party: north}}, Late: []release.RoundParty{{Party: west}}}
 	model(0)
 	if err := w.store.PutRound(t.Context(), w.hash, 1, record, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	model(1) // is being made
 	err := w.store.Amend(t.Context(), w.hash, store.Amending{
-		Amendment: w.propose(study.AmendRemove, 2, nil), Gone: []study.Hash{west}, Receipt: func([]study.Deleted) []byte { return []byte("receipt") },
+		Amendment: w.propose(member.AmendRemove, 2, nil), Gone: []wire.Hash{west}, Receipt: func([]member.Deleted) []byte { return []byte("receipt") },
 	})
 	if err != nil {
 		t.Fatal(err)

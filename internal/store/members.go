@@ -8,7 +8,9 @@ import (
 	"fmt"
 
 	"concord/audit"
-	"concord/study"
+	"concord/identity"
+	"concord/member"
+	"concord/wire"
 )
 
 // States of who holds an invite.
@@ -24,17 +26,17 @@ const (
 
 // AddInvite stores the hash of an invite's secret. Whoever uses the invite first
 // takes part at once.
-func (s *Store) AddInvite(ctx context.Context, hash study.Hash, secret study.Hash, label string) error {
+func (s *Store) AddInvite(ctx context.Context, hash wire.Hash, secret wire.Hash, label string) error {
 	return s.addInvite(ctx, hash, secret, label, false)
 }
 
 // AddAskingInvite is AddInvite for an invite whose holder asks, and takes part when
 // the analyst has said yes ([Store.Admit]).
-func (s *Store) AddAskingInvite(ctx context.Context, hash study.Hash, secret study.Hash, label string) error {
+func (s *Store) AddAskingInvite(ctx context.Context, hash wire.Hash, secret wire.Hash, label string) error {
 	return s.addInvite(ctx, hash, secret, label, true)
 }
 
-func (s *Store) addInvite(ctx context.Context, hash study.Hash, secret study.Hash, label string, asks bool) error {
+func (s *Store) addInvite(ctx context.Context, hash wire.Hash, secret wire.Hash, label string, asks bool) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.Exec("INSERT INTO invites (study, secret, label, asks) VALUES (?, ?, ?, ?)", hash[:], secret[:], label, asks); err != nil {
 			return err
@@ -45,8 +47,8 @@ func (s *Store) addInvite(ctx context.Context, hash study.Hash, secret study.Has
 }
 
 // InviteKeys returns the SHA-256 of the secrets of a study's invites.
-func (s *Store) InviteKeys(ctx context.Context, hash study.Hash) ([]study.Hash, error) {
-	return query(ctx, s.db, "SELECT secret FROM invites WHERE study = ? ORDER BY rowid", func(row *sql.Rows) (key study.Hash, err error) {
+func (s *Store) InviteKeys(ctx context.Context, hash wire.Hash) ([]wire.Hash, error) {
+	return query(ctx, s.db, "SELECT secret FROM invites WHERE study = ? ORDER BY rowid", func(row *sql.Rows) (key wire.Hash, err error) {
 		var b []byte
 		err = row.Scan(&b)
 		copy(key[:], b)
@@ -59,14 +61,14 @@ type Invite struct {
 	Label  string
 	UsedBy string // the name of who joined with it, or ""
 	// Statement is that of who used it, nil before.
-	Statement *study.Statement
+	Statement *identity.Statement
 	// Asks: who uses the invite waits for the analyst's word. Waiting: and still
 	// does. Refused: the analyst said no.
 	Asks, Waiting, Refused bool
 }
 
 // Invites returns a study's invites in the order in which they were made.
-func (s *Store) Invites(ctx context.Context, hash study.Hash) ([]Invite, error) {
+func (s *Store) Invites(ctx context.Context, hash wire.Hash) ([]Invite, error) {
 	return query(ctx, s.db, `SELECT i.label, i.asks, m.statement, coalesce(m.state, '') FROM invites i
 		LEFT JOIN members m ON m.study = i.study AND m.fingerprint = i.used
 		WHERE i.study = ? ORDER BY i.rowid`, func(row *sql.Rows) (v Invite, err error) {
@@ -76,7 +78,7 @@ func (s *Store) Invites(ctx context.Context, hash study.Hash) ([]Invite, error) 
 			return v, err
 		}
 		v.Waiting, v.Refused = state == memberAsks, state == memberAway
-		v.Statement, err = study.DecodeStatement(raw)
+		v.Statement, err = identity.DecodeStatement(raw)
 		if err == nil {
 			v.UsedBy = v.Statement.Name
 		}
@@ -91,7 +93,7 @@ func (s *Store) Invites(ctx context.Context, hash study.Hash) ([]Invite, error) 
 //
 // Errors: ErrInvite, ErrClosed, and ErrConflict for a name or a key that the
 // analyst or another party has: with it the roster could not be closed.
-func (s *Store) Join(ctx context.Context, hash study.Hash, secret study.Hash, statement, analyst *study.Statement, capacity int) (admitted bool, err error) {
+func (s *Store) Join(ctx context.Context, hash wire.Hash, secret wire.Hash, statement, analyst *identity.Statement, capacity int) (admitted bool, err error) {
 	fingerprint := statement.Fingerprint()
 	err = s.change(ctx, func(tx *sql.Tx) error {
 		var used []byte
@@ -153,13 +155,13 @@ func (s *Store) Join(ctx context.Context, hash study.Hash, secret study.Hash, st
 }
 
 // fits refuses a statement that shares with another what nobody may share.
-func fits(statement *study.Statement, others []*study.Statement) error {
+func fits(statement *identity.Statement, others []*identity.Statement) error {
 	fingerprint := statement.Fingerprint()
 	for _, other := range others {
 		if other.Fingerprint() == fingerprint {
 			return conflict("this party joined with another invite")
 		}
-		if what := study.SharedKey(other, statement); what != "" {
+		if what := member.SharedKey(other, statement); what != "" {
 			return conflict("another participant has the same " + what)
 		}
 	}
@@ -167,7 +169,7 @@ func fits(statement *study.Statement, others []*study.Statement) error {
 }
 
 // room refuses one more party than a roster has room for.
-func (s *Store) room(ctx context.Context, tx *sql.Tx, hash study.Hash, capacity int) error {
+func (s *Store) room(ctx context.Context, tx *sql.Tx, hash wire.Hash, capacity int) error {
 	in, err := s.members(ctx, tx, hash, memberIn)
 	if err == nil && len(in) >= capacity {
 		return ErrClosed
@@ -175,7 +177,7 @@ func (s *Store) room(ctx context.Context, tx *sql.Tx, hash study.Hash, capacity 
 	return err
 }
 
-func memberState(tx *sql.Tx, hash, fingerprint study.Hash) (state string, err error) {
+func memberState(tx *sql.Tx, hash, fingerprint wire.Hash) (state string, err error) {
 	err = tx.QueryRow("SELECT state FROM members WHERE study = ? AND fingerprint = ?", hash[:], fingerprint[:]).Scan(&state)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
@@ -186,7 +188,7 @@ func memberState(tx *sql.Tx, hash, fingerprint study.Hash) (state string, err er
 // Admit lets a party in that asks. Doing so again changes nothing.
 //
 // Errors: ErrNotFound, ErrClosed, and ErrConflict for one that was turned away.
-func (s *Store) Admit(ctx context.Context, hash, fingerprint study.Hash, capacity int) error {
+func (s *Store) Admit(ctx context.Context, hash, fingerprint wire.Hash, capacity int) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		state, err := memberState(tx, hash, fingerprint)
 		switch {
@@ -213,7 +215,7 @@ func (s *Store) Admit(ctx context.Context, hash, fingerprint study.Hash, capacit
 // changes nothing.
 //
 // Errors: ErrNotFound, and ErrConflict for one that was admitted.
-func (s *Store) TurnAway(ctx context.Context, hash, fingerprint study.Hash) error {
+func (s *Store) TurnAway(ctx context.Context, hash, fingerprint wire.Hash) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		state, err := memberState(tx, hash, fingerprint)
 		switch {
@@ -234,24 +236,24 @@ func (s *Store) TurnAway(ctx context.Context, hash, fingerprint study.Hash) erro
 }
 
 // Members returns the statements of the parties that have joined and were let in.
-func (s *Store) Members(ctx context.Context, hash study.Hash) ([]*study.Statement, error) {
+func (s *Store) Members(ctx context.Context, hash wire.Hash) ([]*identity.Statement, error) {
 	return s.members(ctx, s.db, hash, memberIn)
 }
 
 // Asking returns the statements of the parties that await the analyst's word.
-func (s *Store) Asking(ctx context.Context, hash study.Hash) ([]*study.Statement, error) {
+func (s *Store) Asking(ctx context.Context, hash wire.Hash) ([]*identity.Statement, error) {
 	return s.members(ctx, s.db, hash, memberAsks)
 }
 
 // TurnedAway returns the statements of the parties to which the analyst said no.
-func (s *Store) TurnedAway(ctx context.Context, hash study.Hash) ([]*study.Statement, error) {
+func (s *Store) TurnedAway(ctx context.Context, hash wire.Hash) ([]*identity.Statement, error) {
 	return s.members(ctx, s.db, hash, memberAway)
 }
 
-func (s *Store) members(ctx context.Context, db querier, hash study.Hash, states ...string) ([]*study.Statement, error) {
-	var all []*study.Statement
+func (s *Store) members(ctx context.Context, db querier, hash wire.Hash, states ...string) ([]*identity.Statement, error) {
+	var all []*identity.Statement
 	for _, state := range states {
-		some, err := query(ctx, db, "SELECT fingerprint, statement FROM members WHERE study = ? AND state = ? ORDER BY fingerprint", func(row *sql.Rows) (*study.Statement, error) {
+		some, err := query(ctx, db, "SELECT fingerprint, statement FROM members WHERE study = ? AND state = ? ORDER BY fingerprint", func(row *sql.Rows) (*identity.Statement, error) {
 			var fingerprint, b sql.RawBytes
 			if err := row.Scan(&fingerprint, &b); err != nil {
 				return nil, err
@@ -268,15 +270,15 @@ func (s *Store) members(ctx context.Context, db querier, hash study.Hash, states
 
 // statement decodes a stored statement once. Callers share the result and do not
 // change it.
-func (s *Store) statement(fingerprint, b []byte) (*study.Statement, error) {
-	if len(fingerprint) != len(study.Hash{}) {
+func (s *Store) statement(fingerprint, b []byte) (*identity.Statement, error) {
+	if len(fingerprint) != len(wire.Hash{}) {
 		return nil, fmt.Errorf("store: a fingerprint has %d bytes", len(fingerprint))
 	}
-	key := study.Hash(fingerprint)
+	key := wire.Hash(fingerprint)
 	if known, ok := s.statements.Load(key); ok {
-		return known.(*study.Statement), nil
+		return known.(*identity.Statement), nil
 	}
-	statement, err := study.DecodeStatement(b)
+	statement, err := identity.DecodeStatement(b)
 	if err == nil {
 		s.statements.Store(key, statement)
 	}

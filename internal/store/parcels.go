@@ -6,11 +6,11 @@ import (
 	"fmt"
 
 	"concord/audit"
-	"concord/study"
+	"concord/wire"
 )
 
 // Receipts returns the receipts for all bundles of a sender in a study.
-func (s *Store) Receipts(ctx context.Context, hash, sender study.Hash) ([][]byte, error) {
+func (s *Store) Receipts(ctx context.Context, hash, sender wire.Hash) ([][]byte, error) {
 	return query(ctx, s.db, `SELECT receipt FROM bundles WHERE study = ? AND sender = ? AND length(receipt) > 0
 		ORDER BY epoch, kind, round`, func(row *sql.Rows) (receipt []byte, err error) {
 		err = row.Scan(&receipt)
@@ -21,7 +21,7 @@ func (s *Store) Receipts(ctx context.Context, hash, sender study.Hash) ([][]byte
 // NumberParcel returns the number of the next parcel for a site: at least least, and
 // more than every number before in the study, so that the site can tell which of two is
 // newer, whatever keys it had.
-func (s *Store) NumberParcel(ctx context.Context, hash, site study.Hash, least int64) (number int64, err error) {
+func (s *Store) NumberParcel(ctx context.Context, hash, site wire.Hash, least int64) (number int64, err error) {
 	err = s.change(ctx, func(tx *sql.Tx) error {
 		err := tx.QueryRow("SELECT coalesce(max(number), 0) + 1 FROM parcels WHERE study = ?", hash[:]).Scan(&number)
 		if err != nil {

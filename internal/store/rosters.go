@@ -11,7 +11,9 @@ import (
 
 	"concord/audit"
 	"concord/bundle"
-	"concord/study"
+	"concord/identity"
+	"concord/member"
+	"concord/wire"
 )
 
 // Standing is how the roster of a study stands.
@@ -20,17 +22,17 @@ type Standing struct {
 	// is open; Size is how many parties close it, 0 for as many as the contract says.
 	Number, Size int
 	// Root are its parties, nil while it is open.
-	Root []*study.Statement
+	Root []*identity.Statement
 	// Steps are the amendments that led from it to the present one.
-	Steps []*study.Amendment
+	Steps []*member.Amendment
 	// Pending is an add after them that members have still to confirm, or nil.
-	Pending *study.Amendment
+	Pending *member.Amendment
 	// Ended says why the study has ended, or is empty.
 	Ended string
 }
 
 // Standing returns how the roster of a study stands.
-func (s *Store) Standing(ctx context.Context, hash study.Hash) (Standing, error) {
+func (s *Store) Standing(ctx context.Context, hash wire.Hash) (Standing, error) {
 	var st Standing
 	err := s.db.QueryRowContext(ctx, "SELECT roster, size, ended FROM studies WHERE study = ?", hash[:]).Scan(&st.Number, &st.Size, &st.Ended)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -56,7 +58,7 @@ func (s *Store) Standing(ctx context.Context, hash study.Hash) (Standing, error)
 		return st, err
 	}
 	for _, r := range rows[1:] {
-		a, err := study.DecodeAmendment(r.amendment)
+		a, err := member.DecodeAmendment(r.amendment)
 		if err != nil {
 			return st, err
 		}
@@ -71,14 +73,14 @@ func (s *Store) Standing(ctx context.Context, hash study.Hash) (Standing, error)
 
 // rootKey names a closed roster, which does not change.
 type rootKey struct {
-	hash   study.Hash
+	hash   wire.Hash
 	number int
 }
 
 // root reads the parties of the roster that people confirm, once.
-func (s *Store) root(ctx context.Context, hash study.Hash, number int) ([]*study.Statement, error) {
+func (s *Store) root(ctx context.Context, hash wire.Hash, number int) ([]*identity.Statement, error) {
 	if known, ok := s.roots.Load(rootKey{hash, number}); ok {
-		return known.([]*study.Statement), nil
+		return known.([]*identity.Statement), nil
 	}
 	var b []byte
 	if err := s.db.QueryRowContext(ctx, "SELECT root FROM rosters WHERE study = ? AND number = ?", hash[:], number).Scan(&b); err != nil {
@@ -88,9 +90,9 @@ func (s *Store) root(ctx context.Context, hash study.Hash, number int) ([]*study
 	if err := json.Unmarshal(b, &raw); err != nil {
 		return nil, fmt.Errorf("store: the roster of study %s is damaged: %w", hash.Short(), err)
 	}
-	var root []*study.Statement
+	var root []*identity.Statement
 	for _, b := range raw {
-		print := study.HashOf(b)
+		print := wire.HashOf(b)
 		statement, err := s.statement(print[:], b)
 		if err != nil {
 			return nil, err
@@ -103,7 +105,7 @@ func (s *Store) root(ctx context.Context, hash study.Hash, number int) ([]*study
 
 // CloseRoster makes the parties that are in the roster that people confirm, if there
 // are as many as it needs and it is open.
-func (s *Store) CloseRoster(ctx context.Context, hash study.Hash, size int) error {
+func (s *Store) CloseRoster(ctx context.Context, hash wire.Hash, size int) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		in, err := s.members(ctx, tx, hash, memberIn)
 		if err != nil || len(in) != size {
@@ -129,11 +131,11 @@ type Renewal struct {
 	// Number is that of the closed roster which it replaces.
 	Number int
 	// Leave are members that go, Come are who asks and comes.
-	Leave, Come []study.Hash
+	Leave, Come []wire.Hash
 	// Size is how many parties close the new roster.
 	Size int
 	// Epochs are those of the roster that is replaced: shares of others do not count.
-	Epochs []study.Hash
+	Epochs []wire.Hash
 	Note   string
 }
 
@@ -141,8 +143,8 @@ type Renewal struct {
 // was sent under the old one is deleted: people confirm anew, and setup begins anew.
 //
 // Errors: ErrConflict if setup was completed, or the roster renewed, meanwhile.
-func (s *Store) Renew(ctx context.Context, hash study.Hash, r Renewal) error {
-	var files []study.Hash
+func (s *Store) Renew(ctx context.Context, hash wire.Hash, r Renewal) error {
+	var files []wire.Hash
 	var uploads []UploadID
 	err := s.change(ctx, func(tx *sql.Tx) (err error) {
 		changedNow, err := changed(tx.Exec("UPDATE studies SET roster = roster + 1, size = ? WHERE study = ? AND roster = ?", r.Size, hash[:], r.Number))
@@ -199,25 +201,25 @@ func (s *Store) Renew(ctx context.Context, hash study.Hash, r Renewal) error {
 	return s.removeAll(files)
 }
 
-func setState(tx *sql.Tx, hash, party study.Hash, state string) error {
+func setState(tx *sql.Tx, hash, party wire.Hash, state string) error {
 	_, err := tx.Exec("UPDATE members SET state = ? WHERE study = ? AND fingerprint = ?", state, hash[:], party[:])
 	return err
 }
 
 // Amending is an amendment and what follows from it.
 type Amending struct {
-	Amendment *study.Amendment
+	Amendment *member.Amendment
 	// Pending: members have still to confirm it.
 	Pending bool
 	// Gone are the fingerprints that the party who leaves has had: its bundles are
 	// deleted. With Setup its setup bundles are too.
-	Gone  []study.Hash
+	Gone  []wire.Hash
 	Setup bool
 	// Models: its rows went into models that were released. They are deleted, with all
 	// results that nobody has fetched yet.
 	Models bool
 	// Receipt says, once it is known what was deleted, what the analyst signs.
-	Receipt func([]study.Deleted) []byte
+	Receipt func([]member.Deleted) []byte
 	// Ended says why the study ends with it, or is empty.
 	Ended string
 }
@@ -227,8 +229,8 @@ type Amending struct {
 // again. The same amendment again changes nothing.
 //
 // Errors: ErrConflict if another amendment came first.
-func (s *Store) Amend(ctx context.Context, hash study.Hash, a Amending) error {
-	var files []study.Hash
+func (s *Store) Amend(ctx context.Context, hash wire.Hash, a Amending) error {
+	var files []wire.Hash
 	var uploads []UploadID
 	err := s.change(ctx, func(tx *sql.Tx) (err error) {
 		files, uploads = nil, nil
@@ -241,7 +243,7 @@ func (s *Store) Amend(ctx context.Context, hash study.Hash, a Amending) error {
 		case err != nil:
 			return err
 		default:
-			was, err := study.DecodeAmendment(old)
+			was, err := member.DecodeAmendment(old)
 			if err != nil {
 				return err
 			}
@@ -271,9 +273,9 @@ func (s *Store) Amend(ctx context.Context, hash study.Hash, a Amending) error {
 		}
 		event := audit.Event{Epoch: am.To, Party: am.Party, Note: am.Reason}
 		switch am.Kind {
-		case study.AmendRekey:
+		case member.AmendRekey:
 			event.Kind = audit.Rekeyed
-			next := study.HashOf(am.Statement)
+			next := wire.HashOf(am.Statement)
 			event.Note = "new keys, fingerprint " + next.Short()
 			if err := setState(tx, hash, am.Party, memberOld); err != nil {
 				return err
@@ -283,14 +285,14 @@ func (s *Store) Amend(ctx context.Context, hash study.Hash, a Amending) error {
 				return err
 			}
 			_, err = tx.Exec("INSERT INTO members (study, fingerprint, statement, state) VALUES (?, ?, ?, ?)", hash[:], next[:], am.Statement, memberIn)
-		case study.AmendAdd:
+		case member.AmendAdd:
 			event.Kind, event.Note = audit.Admitted, "by the analyst; the members confirm"
 			state := memberIn
 			if a.Pending {
 				state = memberProposed
 			}
 			err = setState(tx, hash, am.Party, state)
-		case study.AmendWithdraw:
+		case member.AmendWithdraw:
 			event.Kind = audit.Withdrawn
 			err = setState(tx, hash, am.Party, memberOut)
 		default:
@@ -325,8 +327,8 @@ func (s *Store) Amend(ctx context.Context, hash study.Hash, a Amending) error {
 
 // leave deletes what a party that leaves has sent, and every result that its rows went
 // into, and keeps a tombstone of each and the analyst's receipt.
-func (s *Store) leave(tx *sql.Tx, hash study.Hash, a Amending) (files []study.Hash, uploads []UploadID, err error) {
-	var deleted []study.Deleted
+func (s *Store) leave(tx *sql.Tx, hash wire.Hash, a Amending) (files []wire.Hash, uploads []UploadID, err error) {
+	var deleted []member.Deleted
 	for i, party := range a.Gone {
 		// Messages of masked sums stay: some of the others may have them already, and all
 		// need the same.
@@ -343,7 +345,7 @@ func (s *Store) leave(tx *sql.Tx, hash study.Hash, a Amending) (files []study.Ha
 			var epoch, sender, slot, manifest, file []byte
 			err = row.Scan(&epoch, &sender, &b.Kind, &b.Round, &slot, &manifest, &file, &b.Size)
 			for _, c := range []struct {
-				dst *study.Hash
+				dst *wire.Hash
 				src []byte
 			}{{&b.Epoch, epoch}, {&b.Sender, sender}, {&b.Slot, slot}, {&b.Manifest, manifest}, {&b.File, file}} {
 				copy(c.dst[:], c.src)
@@ -364,7 +366,7 @@ func (s *Store) leave(tx *sql.Tx, hash study.Hash, a Amending) (files []study.Ha
 			if _, err := s.note(tx, hash, event); err != nil {
 				return nil, nil, err
 			}
-			deleted = append(deleted, study.Deleted{Kind: b.Kind, Round: b.Round, Sender: b.Sender, Recipient: b.Slot, Manifest: b.Manifest, Bytes: b.Size})
+			deleted = append(deleted, member.Deleted{Kind: b.Kind, Round: b.Round, Sender: b.Sender, Recipient: b.Slot, Manifest: b.Manifest, Bytes: b.Size})
 		}
 		removed, err := s.delete(tx, hash, where, args...)
 		if err != nil {
@@ -391,9 +393,9 @@ func (s *Store) leave(tx *sql.Tx, hash study.Hash, a Amending) (files []study.Ha
 
 // delete deletes bundles and returns their files, which go when that is durable; what a
 // crash leaves of them is swept.
-func (s *Store) delete(tx *sql.Tx, hash study.Hash, where string, args ...any) ([]study.Hash, error) {
+func (s *Store) delete(tx *sql.Tx, hash wire.Hash, where string, args ...any) ([]wire.Hash, error) {
 	args = append([]any{hash[:]}, args...)
-	files, err := query(context.Background(), tx, "SELECT file FROM bundles WHERE study = ? AND ("+where+")", func(row *sql.Rows) (h study.Hash, err error) {
+	files, err := query(context.Background(), tx, "SELECT file FROM bundles WHERE study = ? AND ("+where+")", func(row *sql.Rows) (h wire.Hash, err error) {
 		var b []byte
 		err = row.Scan(&b)
 		copy(h[:], b)
@@ -412,7 +414,7 @@ func (s *Store) delete(tx *sql.Tx, hash study.Hash, where string, args ...any) (
 }
 
 // removeAll removes files that no row names any more.
-func (s *Store) removeAll(files []study.Hash) error {
+func (s *Store) removeAll(files []wire.Hash) error {
 	var errs []error
 	for _, f := range files {
 		if err := s.removeUnnamed(f); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -423,7 +425,7 @@ func (s *Store) removeAll(files []study.Hash) error {
 }
 
 // Settle makes a pending add count: its members have confirmed it.
-func (s *Store) Settle(ctx context.Context, hash study.Hash, a *study.Amendment) error {
+func (s *Store) Settle(ctx context.Context, hash wire.Hash, a *member.Amendment) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		now, err := changed(tx.Exec("UPDATE rosters SET pending = 0 WHERE study = ? AND number = ? AND epoch = ? AND pending = 1", hash[:], a.Number, a.To[:]))
 		if err != nil || !now {
@@ -439,7 +441,7 @@ func (s *Store) Settle(ctx context.Context, hash study.Hash, a *study.Amendment)
 
 // WithdrawalReceipt returns the analyst's receipt for a party that has left, nil if
 // there is none.
-func (s *Store) WithdrawalReceipt(ctx context.Context, hash, party study.Hash) ([]byte, error) {
+func (s *Store) WithdrawalReceipt(ctx context.Context, hash, party wire.Hash) ([]byte, error) {
 	var b []byte
 	err := s.db.QueryRowContext(ctx, "SELECT receipt FROM withdrawals WHERE study = ? AND party = ?", hash[:], party[:]).Scan(&b)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -449,6 +451,6 @@ func (s *Store) WithdrawalReceipt(ctx context.Context, hash, party study.Hash) (
 }
 
 // Left returns the statements of the parties that have left after setup.
-func (s *Store) Left(ctx context.Context, hash study.Hash) ([]*study.Statement, error) {
+func (s *Store) Left(ctx context.Context, hash wire.Hash) ([]*identity.Statement, error) {
 	return s.members(ctx, s.db, hash, memberOut)
 }

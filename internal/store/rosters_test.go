@@ -7,8 +7,12 @@ import (
 	"slices"
 	"testing"
 
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
+	"concord/release"
+	"concord/wire"
 )
 
 // amending is a store with a study of three parties whose roster is closed.
@@ -16,16 +20,16 @@ type amending struct {
 	t       *testing.T
 	dir     string
 	store   *store.Store
-	hash    study.Hash
-	parties []*study.Identity
-	chain   *study.Chain
+	hash    wire.Hash
+	parties []*identity.Identity
+	chain   *member.Chain
 }
 
 func newAmending(t *testing.T) *amending {
 	t.Helper()
 	w := &amending{t: t, dir: t.TempDir()}
 	w.store = open(t, w.dir)
-	c, err := study.ParseYAML([]byte("name: T\nparties: 3\nfeatures: [a, b]\nlabel: {name: y}\n"))
+	c, err := contract.ParseYAML([]byte("name: T\nparties: 3\nfeatures: [a, b]\nlabel: {name: y}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,17 +40,17 @@ func newAmending(t *testing.T) *amending {
 	if w.hash, err = w.store.AddStudy(t.Context(), raw); err != nil {
 		t.Fatal(err)
 	}
-	analyst := statement(t, study.RoleAnalyst, "Office")
-	members := []*study.Statement{analyst}
+	analyst := statement(t, identity.RoleAnalyst, "Office")
+	members := []*identity.Statement{analyst}
 	for i, name := range []string{"North", "East", "West"} {
-		id, err := study.NewIdentity(study.RoleParty, name, nil)
+		id, err := identity.New(identity.RoleParty, name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.store.AddInvite(t.Context(), w.hash, study.Hash{byte(i)}, ""); err != nil {
+		if err := w.store.AddInvite(t.Context(), w.hash, wire.Hash{byte(i)}, ""); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.store.Join(t.Context(), w.hash, study.Hash{byte(i)}, id.Statement, analyst, 3); err != nil {
+		if _, err := w.store.Join(t.Context(), w.hash, wire.Hash{byte(i)}, id.Statement, analyst, 3); err != nil {
 			t.Fatal(err)
 		}
 		w.parties, members = append(w.parties, id), append(members, id.Statement)
@@ -56,17 +60,17 @@ func newAmending(t *testing.T) *amending {
 			t.Fatal(err)
 		}
 	}
-	root, err := study.NewRoster(c, 1, members)
+	root, err := member.NewRoster(c, 1, members)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.chain = study.NewChain(c, w.hash, root)
+	w.chain = member.NewChain(c, w.hash, root)
 	return w
 }
 
-func (w *amending) propose(kind string, party int, statement *study.Statement) *study.Amendment {
+func (w *amending) propose(kind string, party int, statement *identity.Statement) *member.Amendment {
 	w.t.Helper()
-	var fingerprint study.Hash
+	var fingerprint wire.Hash
 	if party >= 0 {
 		fingerprint = w.parties[party].Statement.Fingerprint()
 	}
@@ -77,7 +81,7 @@ func (w *amending) propose(kind string, party int, statement *study.Statement) *
 	return a
 }
 
-func (w *amending) put(sender, slot study.Hash, kind string, content string) store.Bundle {
+func (w *amending) put(sender, slot wire.Hash, kind string, content string) store.Bundle {
 	w.t.Helper()
 	f, err := w.store.Incoming()
 	if err != nil {
@@ -88,8 +92,8 @@ func (w *amending) put(sender, slot study.Hash, kind string, content string) sto
 		w.t.Fatal(err)
 	}
 	b := store.Bundle{
-		Study: w.hash, Epoch: w.chain.Setup(), Sender: sender, Kind: kind, Slot: slot, Recipients: []study.Hash{{3}},
-		Manifest: study.HashOf([]byte(content)), File: study.HashOf([]byte("file " + content)), Size: int64(len(content)), Receipt: []byte("receipt"),
+		Study: w.hash, Epoch: w.chain.Setup(), Sender: sender, Kind: kind, Slot: slot, Recipients: []wire.Hash{{3}},
+		Manifest: wire.HashOf([]byte(content)), File: wire.HashOf([]byte("file " + content)), Size: int64(len(content)), Receipt: []byte("receipt"),
 	}
 	if _, err := w.store.PutBundle(w.t.Context(), b, f); err != nil {
 		w.t.Fatalf("%s: %v", content, err)
@@ -107,14 +111,14 @@ func (w *amending) onDisk(b store.Bundle) bool {
 func TestAmend(t *testing.T) {
 	w := newAmending(t)
 	ctx := t.Context()
-	south := statement(t, study.RoleParty, "South")
-	if err := w.store.AddAskingInvite(ctx, w.hash, study.Hash{9}, ""); err != nil {
+	south := statement(t, identity.RoleParty, "South")
+	if err := w.store.AddAskingInvite(ctx, w.hash, wire.Hash{9}, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.Join(ctx, w.hash, study.Hash{9}, south, statement(t, study.RoleAnalyst, "Office 2"), 0); err != nil {
+	if _, err := w.store.Join(ctx, w.hash, wire.Hash{9}, south, statement(t, identity.RoleAnalyst, "Office 2"), 0); err != nil {
 		t.Fatal(err)
 	}
-	add := w.propose(study.AmendAdd, -1, south)
+	add := w.propose(member.AmendAdd, -1, south)
 	for range 2 {
 		if err := w.store.Amend(ctx, w.hash, store.Amending{Amendment: add, Pending: true}); err != nil {
 			t.Fatal(err)
@@ -123,11 +127,11 @@ func TestAmend(t *testing.T) {
 	if st, err := w.store.Standing(ctx, w.hash); err != nil || st.Pending == nil || len(st.Steps) != 0 || len(st.Root) != 3 {
 		t.Fatalf("standing %+v, %v; want one pending add", st, err)
 	}
-	fresh, err := study.NewIdentity(study.RoleParty, "East", nil)
+	fresh, err := identity.New(identity.RoleParty, "East", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rekey := w.propose(study.AmendRekey, 1, fresh.Statement)
+	rekey := w.propose(member.AmendRekey, 1, fresh.Statement)
 	for range 2 {
 		if err := w.store.Amend(ctx, w.hash, store.Amending{Amendment: rekey}); err != nil {
 			t.Fatal(err)
@@ -139,18 +143,18 @@ func TestAmend(t *testing.T) {
 	if err := w.store.Settle(ctx, w.hash, add); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := w.store.Standing(ctx, w.hash); err != nil || st.Pending != nil || len(st.Steps) != 1 || st.Steps[0].Kind != study.AmendRekey {
+	if st, err := w.store.Standing(ctx, w.hash); err != nil || st.Pending != nil || len(st.Steps) != 1 || st.Steps[0].Kind != member.AmendRekey {
 		t.Errorf("standing %+v, %v; want the re-key alone", st, err)
 	}
-	for _, late := range []*study.Amendment{add, w.propose(study.AmendRemove, 0, nil)} {
+	for _, late := range []*member.Amendment{add, w.propose(member.AmendRemove, 0, nil)} {
 		if err := w.store.Amend(ctx, w.hash, store.Amending{Amendment: late}); !errors.Is(err, store.ErrConflict) {
 			t.Errorf("a second amendment %q of roster 1: %v, want ErrConflict", late.Kind, err)
 		}
 	}
-	if in, err := w.store.Members(ctx, w.hash); err != nil || len(in) != 3 || !slices.ContainsFunc(in, func(s *study.Statement) bool { return s.Fingerprint() == fresh.Statement.Fingerprint() }) {
+	if in, err := w.store.Members(ctx, w.hash); err != nil || len(in) != 3 || !slices.ContainsFunc(in, func(s *identity.Statement) bool { return s.Fingerprint() == fresh.Statement.Fingerprint() }) {
 		t.Errorf("members %v, %v; want East with its new keys", in, err)
 	}
-	if _, err := w.store.Join(ctx, w.hash, study.Hash{10}, south, statement(t, study.RoleAnalyst, "Office 2"), 9); !errors.Is(err, store.ErrInvite) {
+	if _, err := w.store.Join(ctx, w.hash, wire.Hash{10}, south, statement(t, identity.RoleAnalyst, "Office 2"), 9); !errors.Is(err, store.ErrInvite) {
 		t.Errorf("an invite that was never made: %v", err)
 	}
 }
@@ -161,28 +165,28 @@ func TestAmend(t *testing.T) {
 func TestLeave(t *testing.T) {
 	w := newAmending(t)
 	ctx := t.Context()
-	prints := func(i int) study.Hash { return w.parties[i].Statement.Fingerprint() }
+	prints := func(i int) wire.Hash { return w.parties[i].Statement.Fingerprint() }
 	office := w.chain.Root().Analyst().Fingerprint()
 	gone := []store.Bundle{
-		w.put(prints(2), study.Hash{}, "contribution", "rows of West"),
+		w.put(prints(2), wire.Hash{}, "contribution", "rows of West"),
 		w.put(office, prints(2), "result", "result of West"),
 		w.put(office, prints(0), "result", "result of North"),
 	}
 	stays := []store.Bundle{
-		w.put(prints(0), study.Hash{}, "contribution", "rows of North"),
-		w.put(prints(2), study.Hash{}, "setup", "share of West"),
+		w.put(prints(0), wire.Hash{}, "contribution", "rows of North"),
+		w.put(prints(2), wire.Hash{}, "setup", "share of West"),
 	}
 	if err := w.store.PutModel(w.hash, 0, func(dir string) error { return os.WriteFile(filepath.Join(dir, "h.onnx"), []byte("h"), 0o600) }); err != nil {
 		t.Fatal(err)
 	}
-	record := &study.Round{Format: 1, Study: w.hash, Epoch: w.chain.Epoch(), Parties: []study.RoundParty{{Party: prints(2)}}}
+	record := &release.Round{Format: 1, Study: w.hash, Epoch: w.chain.Epoch(), Parties: []release.RoundParty{{Party: prints(2)}}}
 	if err := w.store.PutRound(ctx, w.hash, 1, record, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	remove := w.propose(study.AmendRemove, 2, nil)
+	remove := w.propose(member.AmendRemove, 2, nil)
 	leaving := store.Amending{
-		Amendment: remove, Gone: []study.Hash{prints(2)}, Models: true,
-		Receipt: func(deleted []study.Deleted) []byte {
+		Amendment: remove, Gone: []wire.Hash{prints(2)}, Models: true,
+		Receipt: func(deleted []member.Deleted) []byte {
 			if len(deleted) != 3 {
 				t.Errorf("%d bundles were deleted, want 3: %v", len(deleted), deleted)
 			}
@@ -221,7 +225,7 @@ func TestLeave(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	late := store.Bundle{Study: w.hash, Epoch: w.chain.Setup(), Sender: prints(2), Kind: "contribution", Manifest: study.Hash{1}, File: study.Hash{2}, Receipt: []byte{}}
+	late := store.Bundle{Study: w.hash, Epoch: w.chain.Setup(), Sender: prints(2), Kind: "contribution", Manifest: wire.Hash{1}, File: wire.Hash{2}, Receipt: []byte{}}
 	if _, err := w.store.PutBundle(ctx, late, f); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("a contribution after leaving: %v, want ErrConflict", err)
 	}
@@ -260,8 +264,8 @@ func TestLeave(t *testing.T) {
 func TestRenew(t *testing.T) {
 	w := newAmending(t)
 	ctx := t.Context()
-	share := w.put(w.parties[0].Statement.Fingerprint(), study.Hash{}, "setup", "share of North")
-	renewal := store.Renewal{Number: 1, Leave: []study.Hash{w.parties[2].Statement.Fingerprint()}, Size: 2}
+	share := w.put(w.parties[0].Statement.Fingerprint(), wire.Hash{}, "setup", "share of North")
+	renewal := store.Renewal{Number: 1, Leave: []wire.Hash{w.parties[2].Statement.Fingerprint()}, Size: 2}
 	if err := w.store.Renew(ctx, w.hash, renewal); err != nil {
 		t.Fatal(err)
 	}
@@ -277,9 +281,9 @@ func TestRenew(t *testing.T) {
 	if err := w.store.CloseRoster(ctx, w.hash, 2); err != nil {
 		t.Fatal(err)
 	}
-	w.put(w.parties[0].Statement.Fingerprint(), study.Hash{}, "setup", "share of North again")
-	w.put(w.parties[1].Statement.Fingerprint(), study.Hash{}, "setup", "share of East")
-	if err := w.store.Renew(ctx, w.hash, store.Renewal{Number: 2, Size: 2, Epochs: []study.Hash{w.chain.Setup()}}); !errors.Is(err, store.ErrConflict) {
+	w.put(w.parties[0].Statement.Fingerprint(), wire.Hash{}, "setup", "share of North again")
+	w.put(w.parties[1].Statement.Fingerprint(), wire.Hash{}, "setup", "share of East")
+	if err := w.store.Renew(ctx, w.hash, store.Renewal{Number: 2, Size: 2, Epochs: []wire.Hash{w.chain.Setup()}}); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("a renewal after setup: %v, want ErrConflict", err)
 	}
 }

@@ -11,23 +11,24 @@ import (
 	"strconv"
 
 	"concord/internal/durable"
-	"concord/study"
+	"concord/release"
+	"concord/wire"
 )
 
 // Rounds returns what the models of a study were made of, in order.
-func (s *Store) Rounds(ctx context.Context, hash study.Hash) ([]*study.Round, error) {
-	return query(ctx, s.db, "SELECT record FROM rounds WHERE study = ? ORDER BY round", func(row *sql.Rows) (*study.Round, error) {
+func (s *Store) Rounds(ctx context.Context, hash wire.Hash) ([]*release.Round, error) {
+	return query(ctx, s.db, "SELECT record FROM rounds WHERE study = ? ORDER BY round", func(row *sql.Rows) (*release.Round, error) {
 		var b []byte
 		if err := row.Scan(&b); err != nil {
 			return nil, err
 		}
-		return study.DecodeRound(b)
+		return release.DecodeRound(b)
 	}, hash[:])
 }
 
 // NextRound is the number of the next model: none that was released before, and
 // deleted since perhaps, had it.
-func (s *Store) NextRound(ctx context.Context, hash study.Hash) (next int, err error) {
+func (s *Store) NextRound(ctx context.Context, hash wire.Hash) (next int, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT coalesce(max(round) + 1, 0) FROM (
 		SELECT round FROM rounds WHERE study = ?1 UNION ALL
 		SELECT round FROM bundles WHERE study = ?1 AND kind = 'result' UNION ALL
@@ -38,7 +39,7 @@ func (s *Store) NextRound(ctx context.Context, hash study.Hash) (next int, err e
 // PutRound stores results and the record of the model that they are of, all of it or
 // nothing; files[i] belongs to bundles[i]. ErrConflict means that the roster is not the
 // one of this number any more: somebody has left, perhaps.
-func (s *Store) PutRound(ctx context.Context, hash study.Hash, roster int, record *study.Round, bundles []Bundle, files []*os.File) error {
+func (s *Store) PutRound(ctx context.Context, hash wire.Hash, roster int, record *release.Round, bundles []Bundle, files []*os.File) error {
 	for i, b := range bundles {
 		if err := s.putFile(b, files[i]); err != nil {
 			return err
@@ -81,7 +82,7 @@ func ignoreMissing(err error) error {
 
 // PutModel stores the files of a model that the analyst keeps, before PutRound makes it
 // count.
-func (s *Store) PutModel(hash study.Hash, round int, fill func(dir string) error) error {
+func (s *Store) PutModel(hash wire.Hash, round int, fill func(dir string) error) error {
 	folder := s.modelDir(hash)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -94,14 +95,14 @@ func (s *Store) PutModel(hash study.Hash, round int, fill func(dir string) error
 
 // ChangeFile names the file of a model with the change of basis of a party, which has
 // the first of its fingerprints.
-func ChangeFile(party study.Hash) string { return "G-" + party.String() + ".npy" }
+func ChangeFile(party wire.Hash) string { return "G-" + party.String() + ".npy" }
 
 // ModelPath is the path of a file of a model.
-func (s *Store) ModelPath(hash study.Hash, round int, name string) string {
+func (s *Store) ModelPath(hash wire.Hash, round int, name string) string {
 	return filepath.Join(s.modelDir(hash), strconv.Itoa(round), name)
 }
 
-func (s *Store) modelDir(hash study.Hash) string {
+func (s *Store) modelDir(hash wire.Hash) string {
 	return filepath.Join(filepath.Dir(s.blobs), "models", hash.String())
 }
 
@@ -109,7 +110,7 @@ func (s *Store) modelDir(hash study.Hash) string {
 // changes of basis of parties that have left from the others.
 func (s *Store) sweepModels() error {
 	type gone struct {
-		hash  study.Hash
+		hash  wire.Hash
 		round int
 	}
 	list, err := query(context.Background(), s.db, "SELECT study, round FROM rounds WHERE gone = 1", func(row *sql.Rows) (g gone, err error) {
@@ -129,7 +130,7 @@ func (s *Store) sweepModels() error {
 	changes, err := query(context.Background(), s.db, "SELECT study, fingerprint FROM members WHERE state = ?", func(row *sql.Rows) (pattern string, err error) {
 		var hash, party []byte
 		if err = row.Scan(&hash, &party); err == nil {
-			pattern = filepath.Join("models", study.Hash(hash).String(), "*", ChangeFile(study.Hash(party)))
+			pattern = filepath.Join("models", wire.Hash(hash).String(), "*", ChangeFile(wire.Hash(party)))
 		}
 		return pattern, err
 	}, memberOut)
@@ -159,7 +160,7 @@ func (s *Store) sweepUnrecorded() error {
 		return err
 	}
 	for _, folder := range folders {
-		hash, err := study.ParseHash(filepath.Base(filepath.Dir(folder)))
+		hash, err := wire.ParseHash(filepath.Base(filepath.Dir(folder)))
 		if err != nil {
 			continue // not one of ours
 		}
@@ -174,7 +175,7 @@ func (s *Store) sweepUnrecorded() error {
 	return nil
 }
 
-func (s *Store) removeUnrecorded(hash study.Hash, round int) error {
+func (s *Store) removeUnrecorded(hash wire.Hash, round int) error {
 	var n int
 	if err := s.db.QueryRow("SELECT count(*) FROM rounds WHERE study = ? AND round = ?", hash[:], round).Scan(&n); err != nil || n > 0 {
 		return err

@@ -22,8 +22,9 @@ import (
 
 	_ "modernc.org/sqlite" // the database driver
 
+	"concord/identity"
 	"concord/internal/durable"
-	"concord/study"
+	"concord/wire"
 )
 
 // Errors that a caller acts on.
@@ -214,16 +215,16 @@ type Store struct {
 	db     *sql.DB
 	writer writer
 	blobs  string
-	id     *study.Identity // signs the audit log
+	id     *identity.Identity // signs the audit log
 	// uploads is the folder of bundles of which a part has come.
 	uploads string
 	// placing counts the calls that put a bundle's file in its place, by its name.
-	placing   map[study.Hash]int
+	placing   map[wire.Hash]int
 	placingMu sync.Mutex
 	// statements are those that members have, by fingerprint: decoding one
 	// verifies a signature and tries every key.
 	statements sync.Map
-	roots      sync.Map // rootKey to []*study.Statement
+	roots      sync.Map // rootKey to []*identity.Statement
 
 	versions  sync.Mutex
 	versioned *sql.Conn // asked for the database's version, see Version
@@ -237,8 +238,8 @@ const maxReaders = 5
 // Open opens or creates the store in dir. Several programs may have it open;
 // only one, the server, may call Sweep. id is the analyst's, which signs the audit
 // log; without it, nil, the store can only be read.
-func Open(dir string, id *study.Identity) (*Store, error) {
-	s := &Store{blobs: filepath.Join(dir, "bundles"), uploads: filepath.Join(dir, "uploads"), placing: map[study.Hash]int{}, id: id}
+func Open(dir string, id *identity.Identity) (*Store, error) {
+	s := &Store{blobs: filepath.Join(dir, "bundles"), uploads: filepath.Join(dir, "uploads"), placing: map[wire.Hash]int{}, id: id}
 	for _, folder := range []string{s.blobs, s.uploads} {
 		if err := durable.MkdirAll(folder, 0o700); err != nil {
 			return nil, fmt.Errorf("store: %w", err)
@@ -359,7 +360,7 @@ func (s *Store) Sweep() error {
 		return err
 	}
 	for _, e := range entries {
-		file, err := study.ParseHash(e.Name())
+		file, err := wire.ParseHash(e.Name())
 		if err != nil {
 			continue // not one of ours
 		}
@@ -371,7 +372,7 @@ func (s *Store) Sweep() error {
 }
 
 // removeUnnamed removes a file that no row names.
-func (s *Store) removeUnnamed(file study.Hash) error {
+func (s *Store) removeUnnamed(file wire.Hash) error {
 	var n int
 	if err := s.db.QueryRow("SELECT count(*) FROM bundles WHERE file = ?", file[:]).Scan(&n); err != nil || n > 0 {
 		return err

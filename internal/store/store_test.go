@@ -12,8 +12,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"concord/identity"
 	"concord/internal/store"
-	"concord/study"
+	"concord/release"
+	"concord/wire"
 )
 
 func open(t *testing.T, dir string) *store.Store {
@@ -26,9 +28,9 @@ func open(t *testing.T, dir string) *store.Store {
 	return s
 }
 
-func statement(t *testing.T, role study.Role, name string) *study.Statement {
+func statement(t *testing.T, role identity.Role, name string) *identity.Statement {
 	t.Helper()
-	id, err := study.NewIdentity(role, name, nil)
+	id, err := identity.New(role, name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,15 +44,15 @@ func TestJoinAtOnce(t *testing.T) {
 	s := open(t, dir)
 	ctx := t.Context()
 	const parties, capacity = 12, 5
-	analyst := statement(t, study.RoleAnalyst, "Analyst")
+	analyst := statement(t, identity.RoleAnalyst, "Analyst")
 	hash, err := s.AddStudy(ctx, []byte("contract"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	statements := make([]*study.Statement, parties)
+	statements := make([]*identity.Statement, parties)
 	for i := range statements {
-		statements[i] = statement(t, study.RoleParty, fmt.Sprintf("Party %d", i))
-		if err := s.AddInvite(ctx, hash, study.Hash{byte(i)}, ""); err != nil {
+		statements[i] = statement(t, identity.RoleParty, fmt.Sprintf("Party %d", i))
+		if err := s.AddInvite(ctx, hash, wire.Hash{byte(i)}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +60,7 @@ func TestJoinAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i, st := range statements {
 		wg.Go(func() {
-			switch _, err := s.Join(ctx, hash, study.Hash{byte(i)}, st, analyst, capacity); {
+			switch _, err := s.Join(ctx, hash, wire.Hash{byte(i)}, st, analyst, capacity); {
 			case err == nil:
 				in.Add(1)
 			case errors.Is(err, store.ErrClosed):
@@ -82,7 +84,7 @@ func TestJoinAtOnce(t *testing.T) {
 }
 
 // put stores a bundle of n bytes of one kind and returns what PutBundle does.
-func put(t *testing.T, s *store.Store, hash study.Hash, manifest byte, content string) ([]byte, error) {
+func put(t *testing.T, s *store.Store, hash wire.Hash, manifest byte, content string) ([]byte, error) {
 	t.Helper()
 	f, err := s.Incoming()
 	if err != nil {
@@ -94,8 +96,8 @@ func put(t *testing.T, s *store.Store, hash study.Hash, manifest byte, content s
 		t.Fatal(err)
 	}
 	return s.PutBundle(context.Background(), store.Bundle{
-		Study: hash, Epoch: study.Hash{1}, Sender: study.Hash{2}, Kind: "contribution",
-		Recipients: []study.Hash{{3}}, Manifest: study.Hash{manifest}, File: study.HashOf([]byte(content)),
+		Study: hash, Epoch: wire.Hash{1}, Sender: wire.Hash{2}, Kind: "contribution",
+		Recipients: []wire.Hash{{3}}, Manifest: wire.Hash{manifest}, File: wire.HashOf([]byte(content)),
 		Size: int64(len(content)), Receipt: []byte("receipt for " + content),
 	}, f)
 }
@@ -120,7 +122,7 @@ func TestPutBundle(t *testing.T) {
 		t.Errorf("another manifest = %v, want ErrConflict", err)
 	}
 	// A crash in the middle of an upload, and one between rename and commit.
-	for _, name := range []string{"incoming.partial-1", study.HashOf([]byte("orphan")).String()} {
+	for _, name := range []string{"incoming.partial-1", wire.HashOf([]byte("orphan")).String()} {
 		if err := os.WriteFile(filepath.Join(dir, "bundles", name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -136,11 +138,11 @@ func TestPutBundle(t *testing.T) {
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("after a sweep there are %d files (%v), want one", len(entries), err)
 	}
-	bundles, err := s.Bundles(t.Context(), hash, study.Hash{1}, study.Hash{3})
+	bundles, err := s.Bundles(t.Context(), hash, wire.Hash{1}, wire.Hash{3})
 	if err != nil || len(bundles) != 1 || bundles[0].Size != 3 {
 		t.Fatalf("the recipient may fetch %v, %v", bundles, err)
 	}
-	if others, err := s.Bundles(t.Context(), hash, study.Hash{1}, study.Hash{4}); err != nil || len(others) != 0 {
+	if others, err := s.Bundles(t.Context(), hash, wire.Hash{1}, wire.Hash{4}); err != nil || len(others) != 0 {
 		t.Errorf("somebody else may fetch %v, %v", others, err)
 	}
 	f, err := s.OpenBundle(bundles[0])
@@ -194,23 +196,23 @@ func TestPutRoundAllOrNone(t *testing.T) {
 			}
 			t.Cleanup(func() { f.Close() })
 			bundles = append(bundles, store.Bundle{
-				Study: hash, Epoch: study.Hash{1}, Sender: study.Hash{2}, Kind: "result", Slot: study.Hash{byte(i + 3*int(second))},
-				Recipients: []study.Hash{{9}}, Manifest: study.Hash{manifest}, File: study.Hash{manifest, 1}, Receipt: []byte{},
+				Study: hash, Epoch: wire.Hash{1}, Sender: wire.Hash{2}, Kind: "result", Slot: wire.Hash{byte(i + 3*int(second))},
+				Recipients: []wire.Hash{{9}}, Manifest: wire.Hash{manifest}, File: wire.Hash{manifest, 1}, Receipt: []byte{},
 			})
 			files = append(files, f)
 		}
 		return bundles, files
 	}
 	first, files := results(1)
-	if err := s.PutRound(t.Context(), hash, 0, &study.Round{Format: 1, Study: hash}, first, files); err != nil {
+	if err := s.PutRound(t.Context(), hash, 0, &release.Round{Format: 1, Study: hash}, first, files); err != nil {
 		t.Fatal(err)
 	}
 	other, files := results(2)
 	other[1].Slot = first[1].Slot // a different bundle for a taken place
-	if err := s.PutRound(t.Context(), hash, 0, &study.Round{Format: 1, Study: hash, Round: 1}, other, files); !errors.Is(err, store.ErrConflict) {
+	if err := s.PutRound(t.Context(), hash, 0, &release.Round{Format: 1, Study: hash, Round: 1}, other, files); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("PutRound = %v, want ErrConflict", err)
 	}
-	stored, err := s.Bundles(t.Context(), hash, study.Hash{1}, study.Hash{9})
+	stored, err := s.Bundles(t.Context(), hash, wire.Hash{1}, wire.Hash{9})
 	if err != nil || len(stored) != 2 {
 		t.Errorf("%d bundles are stored (%v), want the two of the first call", len(stored), err)
 	}
@@ -236,10 +238,10 @@ func TestNewerDatabase(t *testing.T) {
 
 func TestNotFound(t *testing.T) {
 	s := open(t, t.TempDir())
-	if _, err := s.Study(t.Context(), study.Hash{1}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := s.Study(t.Context(), wire.Hash{1}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Study = %v, want ErrNotFound", err)
 	}
-	_, err := s.Join(t.Context(), study.Hash{1}, study.Hash{}, statement(t, study.RoleParty, "A"), statement(t, study.RoleAnalyst, "B"), 2)
+	_, err := s.Join(t.Context(), wire.Hash{1}, wire.Hash{}, statement(t, identity.RoleParty, "A"), statement(t, identity.RoleAnalyst, "B"), 2)
 	if !errors.Is(err, store.ErrInvite) {
 		t.Errorf("Join = %v, want ErrInvite", err)
 	}
@@ -254,18 +256,18 @@ func TestAsking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	analyst, north, east := statement(t, study.RoleAnalyst, "Analyst"), statement(t, study.RoleParty, "North"), statement(t, study.RoleParty, "East")
+	analyst, north, east := statement(t, identity.RoleAnalyst, "Analyst"), statement(t, identity.RoleParty, "North"), statement(t, identity.RoleParty, "East")
 	for i := range 3 {
-		if err := s.AddAskingInvite(ctx, hash, study.Hash{byte(i)}, ""); err != nil {
+		if err := s.AddAskingInvite(ctx, hash, wire.Hash{byte(i)}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for range 2 {
-		if admitted, err := s.Join(ctx, hash, study.Hash{0}, north, analyst, 1); admitted || err != nil {
+		if admitted, err := s.Join(ctx, hash, wire.Hash{0}, north, analyst, 1); admitted || err != nil {
 			t.Fatalf("Join = %v, %v; want one that asks", admitted, err)
 		}
 	}
-	if _, err := s.Join(ctx, hash, study.Hash{1}, statement(t, study.RoleParty, "north"), analyst, 1); !errors.Is(err, store.ErrConflict) {
+	if _, err := s.Join(ctx, hash, wire.Hash{1}, statement(t, identity.RoleParty, "north"), analyst, 1); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("a second North asks: %v, want ErrConflict", err)
 	}
 	if in, err := s.Members(ctx, hash); err != nil || len(in) != 0 {
@@ -276,13 +278,13 @@ func TestAsking(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if admitted, err := s.Join(ctx, hash, study.Hash{0}, north, analyst, 1); !admitted || err != nil {
+	if admitted, err := s.Join(ctx, hash, wire.Hash{0}, north, analyst, 1); !admitted || err != nil {
 		t.Errorf("Join after admission = %v, %v", admitted, err)
 	}
 	if err := s.TurnAway(ctx, hash, north.Fingerprint()); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("TurnAway of a member = %v, want ErrConflict", err)
 	}
-	if _, err := s.Join(ctx, hash, study.Hash{1}, east, analyst, 1); err != nil {
+	if _, err := s.Join(ctx, hash, wire.Hash{1}, east, analyst, 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Admit(ctx, hash, east.Fingerprint(), 1); !errors.Is(err, store.ErrClosed) {
@@ -293,16 +295,16 @@ func TestAsking(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Join(ctx, hash, study.Hash{1}, east, analyst, 2); !errors.Is(err, store.ErrTurnedAway) {
+	if _, err := s.Join(ctx, hash, wire.Hash{1}, east, analyst, 2); !errors.Is(err, store.ErrTurnedAway) {
 		t.Errorf("Join after being turned away = %v, want ErrTurnedAway", err)
 	}
 	if err := s.Admit(ctx, hash, east.Fingerprint(), 2); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("Admit after being turned away = %v, want ErrConflict", err)
 	}
-	if admitted, err := s.Join(ctx, hash, study.Hash{2}, east, analyst, 2); admitted || err != nil {
+	if admitted, err := s.Join(ctx, hash, wire.Hash{2}, east, analyst, 2); admitted || err != nil {
 		t.Errorf("Join with a new invite = %v, %v; want one that asks", admitted, err)
 	}
-	if err := s.Admit(ctx, hash, study.Hash{7}, 9); !errors.Is(err, store.ErrNotFound) {
+	if err := s.Admit(ctx, hash, wire.Hash{7}, 9); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Admit of nobody = %v, want ErrNotFound", err)
 	}
 }

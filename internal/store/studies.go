@@ -7,20 +7,21 @@ import (
 	"fmt"
 
 	"concord/audit"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // Study is a stored study.
 type Study struct {
-	Hash     study.Hash
+	Hash     wire.Hash
 	Contract []byte
 	// Problem is why the analyst could not train, or empty.
 	Problem string
 }
 
 // AddStudy stores a contract under its hash. Storing it again changes nothing.
-func (s *Store) AddStudy(ctx context.Context, contract []byte) (study.Hash, error) {
-	hash := study.HashOf(contract)
+func (s *Store) AddStudy(ctx context.Context, contract []byte) (wire.Hash, error) {
+	hash := wire.HashOf(contract)
 	return hash, s.change(ctx, func(tx *sql.Tx) error {
 		added, err := changed(tx.Exec("INSERT INTO studies (study, contract) VALUES (?, ?) ON CONFLICT DO NOTHING", hash[:], contract))
 		if err != nil || !added {
@@ -32,7 +33,7 @@ func (s *Store) AddStudy(ctx context.Context, contract []byte) (study.Hash, erro
 }
 
 // Study returns a study, or ErrNotFound.
-func (s *Store) Study(ctx context.Context, hash study.Hash) (Study, error) {
+func (s *Store) Study(ctx context.Context, hash wire.Hash) (Study, error) {
 	st := Study{Hash: hash}
 	err := s.db.QueryRowContext(ctx, "SELECT contract, problem FROM studies WHERE study = ?", hash[:]).Scan(&st.Contract, &st.Problem)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -52,7 +53,7 @@ func (s *Store) Studies(ctx context.Context) ([]Study, error) {
 }
 
 // SetProblem records why training failed; an empty problem clears it.
-func (s *Store) SetProblem(ctx context.Context, hash study.Hash, problem string) error {
+func (s *Store) SetProblem(ctx context.Context, hash wire.Hash, problem string) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		news, err := changed(tx.Exec("UPDATE studies SET problem = ? WHERE study = ? AND problem <> ?", problem, hash[:], problem))
 		if err != nil || !news || problem == "" {
@@ -72,7 +73,7 @@ func (s *Store) ClearProblems(ctx context.Context) error {
 }
 
 // DropStudy forgets a study that no party has joined, with its invites.
-func (s *Store) DropStudy(ctx context.Context, hash study.Hash) error {
+func (s *Store) DropStudy(ctx context.Context, hash wire.Hash) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		var n int
 		if err := tx.QueryRow("SELECT count(*) FROM members WHERE study = ? AND state <> 'away'", hash[:]).Scan(&n); err != nil {
@@ -96,7 +97,7 @@ func (s *Store) DropStudy(ctx context.Context, hash study.Hash) error {
 
 // AddConfirmation stores a party's confirmation of an epoch. A repeated one
 // changes nothing.
-func (s *Store) AddConfirmation(ctx context.Context, hash study.Hash, c *study.Confirmation) error {
+func (s *Store) AddConfirmation(ctx context.Context, hash wire.Hash, c *member.Confirmation) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		added, err := changed(tx.Exec("INSERT INTO confirmations (study, epoch, party, confirmation) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
 			hash[:], c.Epoch[:], c.Party[:], c.Encode()))
@@ -109,13 +110,13 @@ func (s *Store) AddConfirmation(ctx context.Context, hash study.Hash, c *study.C
 }
 
 // Confirmations returns the confirmations of an epoch.
-func (s *Store) Confirmations(ctx context.Context, hash, epoch study.Hash) ([]*study.Confirmation, error) {
-	return query(ctx, s.db, "SELECT confirmation FROM confirmations WHERE study = ? AND epoch = ? ORDER BY party", func(row *sql.Rows) (*study.Confirmation, error) {
+func (s *Store) Confirmations(ctx context.Context, hash, epoch wire.Hash) ([]*member.Confirmation, error) {
+	return query(ctx, s.db, "SELECT confirmation FROM confirmations WHERE study = ? AND epoch = ? ORDER BY party", func(row *sql.Rows) (*member.Confirmation, error) {
 		var b []byte
 		if err := row.Scan(&b); err != nil {
 			return nil, err
 		}
-		return study.DecodeConfirmation(b)
+		return member.DecodeConfirmation(b)
 	}, hash[:], epoch[:])
 }
 

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"concord/internal/durable"
-	"concord/study"
+	"concord/wire"
 )
 
 // UploadLife is how long an upload is kept on which nothing happens.
@@ -41,7 +41,7 @@ func ParseUploadID(s string) (id UploadID, err error) {
 // Upload is a bundle of which a part has come. There is one for each kind and round
 // of a party's bundles.
 type Upload struct {
-	Study, Epoch, Sender study.Hash
+	Study, Epoch, Sender wire.Hash
 	Kind                 string
 	Round                int
 	ID                   UploadID
@@ -104,7 +104,7 @@ func (s *Store) BeginUpload(ctx context.Context, u Upload) (Upload, error) {
 const uploadColumns = "SELECT study, epoch, sender, kind, round, id, line, size, arrived, hash, expires FROM uploads "
 
 // Upload returns a party's upload, or ErrNotFound.
-func (s *Store) Upload(ctx context.Context, hash, sender study.Hash, id UploadID) (Upload, error) {
+func (s *Store) Upload(ctx context.Context, hash, sender wire.Hash, id UploadID) (Upload, error) {
 	return s.uploadOf(ctx, uploadColumns+"WHERE study = ? AND sender = ? AND id = ?", hash[:], sender[:], id[:])
 }
 

@@ -10,16 +10,16 @@ import (
 	"time"
 
 	"concord/internal/store"
-	"concord/study"
+	"concord/wire"
 )
 
-func uploadOf(t *testing.T, hash study.Hash, kind, line string) store.Upload {
+func uploadOf(t *testing.T, hash wire.Hash, kind, line string) store.Upload {
 	t.Helper()
 	state, err := sha256.New().(encoding.BinaryMarshaler).MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return store.Upload{Study: hash, Epoch: study.Hash{1}, Sender: study.Hash{2}, Kind: kind, Line: []byte(line), Size: 100, Hash: state}
+	return store.Upload{Study: hash, Epoch: wire.Hash{1}, Sender: wire.Hash{2}, Kind: kind, Line: []byte(line), Size: 100, Hash: state}
 }
 
 func uploadsIn(t *testing.T, dir string) int {
@@ -78,10 +78,10 @@ func TestUploads(t *testing.T) {
 	if n := uploadsIn(t, dir); n != 1 {
 		t.Errorf("after a sweep there are %d files, want one", n)
 	}
-	if _, err := s.Upload(ctx, hash, study.Hash{2}, other.ID); !errors.Is(err, store.ErrNotFound) {
+	if _, err := s.Upload(ctx, hash, wire.Hash{2}, other.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an upload without its file: %v", err)
 	}
-	if _, err := s.Upload(ctx, hash, study.Hash{3}, u.ID); !errors.Is(err, store.ErrNotFound) {
+	if _, err := s.Upload(ctx, hash, wire.Hash{3}, u.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("another party's upload: %v", err)
 	}
 	again, err := s.BeginUpload(ctx, uploadOf(t, hash, "contribution", "line\n"))
@@ -142,8 +142,8 @@ func TestUploadBecomesBundle(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := store.Bundle{
-		Study: hash, Epoch: study.Hash{1}, Sender: study.Hash{2}, Kind: "contribution", Recipients: []study.Hash{{3}},
-		Manifest: study.Hash{4}, File: study.Hash{5}, Size: 5, Receipt: []byte("receipt"),
+		Study: hash, Epoch: wire.Hash{1}, Sender: wire.Hash{2}, Kind: "contribution", Recipients: []wire.Hash{{3}},
+		Manifest: wire.Hash{4}, File: wire.Hash{5}, Size: 5, Receipt: []byte("receipt"),
 	}
 	for _, late := range []bool{false, true} {
 		u, err := s.BeginUpload(ctx, uploadOf(t, hash, "contribution", "line\n"))
@@ -162,7 +162,7 @@ func TestUploadBecomesBundle(t *testing.T) {
 			continue
 		}
 		bad := b
-		bad.Study = study.Hash{9} // names no study: the row is refused after the file is there
+		bad.Study = wire.Hash{9} // names no study: the row is refused after the file is there
 		if _, err := s.PutBundle(ctx, bad, f); err == nil {
 			t.Fatal("a bundle of no study was stored")
 		}

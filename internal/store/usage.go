@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"os"
 
-	"concord/study"
+	"concord/wire"
 )
 
 // Usage is what a party, and all together, take of the store. Uploads count whole
@@ -23,7 +23,7 @@ type Usage struct {
 // Usage says what the sender of a bundle takes of the store in its study; names are all
 // fingerprints that it has had. What is stored or coming in the bundle's own place does
 // not count.
-func (s *Store) Usage(ctx context.Context, b Bundle, names []study.Hash) (u Usage, err error) {
+func (s *Store) Usage(ctx context.Context, b Bundle, names []wire.Hash) (u Usage, err error) {
 	raw, err := json.Marshal(names)
 	if err != nil {
 		return u, err

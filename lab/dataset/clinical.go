@@ -54,7 +54,7 @@ func loadHeart(dir string) (*Data, error) {
 }
 
 // A survivalSet is one of the tables of R's package survival, with a label made
-// from the survival time (NRI, table 7).
+// from the survival time ([imakura2023], table 7).
 type survivalSet struct {
 	file   string
 	days   float64 // label 1 from this time on

@@ -5,11 +5,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"concord/internal/npy"
 	"concord/learn"
+	"concord/npy"
 )
 
-// fingerprintBits is the length of the Morgan fingerprints of ODC1 and ODC2.
+// fingerprintBits is the length of the Morgan fingerprints of [nosaka2024odc] and [nosaka2025].
 const fingerprintBits = 2048
 
 // loadMolecules reads packed Morgan fingerprints X (n × 256 bytes) and labels

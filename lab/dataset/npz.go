@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/internal/npy"
+	"concord/npy"
 )
 
 // openNPZ reads arrays X (n × m) and y (n) of numbers. Features are called x1

@@ -45,7 +45,7 @@ func loadHospital(string) (*Data, error) {
 // CreditRating_Historical: five financial ratios and an industry, one-hot
 // without the first, and whether the rating is BBB or better. A company's
 // creditworthiness q moves all five ratios, as Altman's z-score supposes
-// (Altman, 1968, Journal of Finance 23(4), 589-609); the rating follows from
+// [altman1968]; the rating follows from
 // the ratios r, each standardised, and from what they do not tell:
 //
 //	s = Σⱼ wⱼ rⱼ + σ ε,   BBB or better: s above its 40th percentile

@@ -134,7 +134,7 @@ func (f *frame) append(g *frame) error {
 	return nil
 }
 
-// eicuFeatures are 25 columns of the APACHE admission data. ODC2 does not
+// eicuFeatures are 25 columns of the APACHE admission data. [nosaka2025] does not
 // name its own 25. Left out are scores, columns that are empty in more than
 // half of the rows, and those that are only known at the end of the stay.
 var eicuFeatures = []string{

@@ -1,14 +1,13 @@
 package experiment
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"concord/internal/chart"
 	"concord/lab"
-	"concord/lab/plots"
 	"concord/metric"
 )
 
@@ -16,16 +15,7 @@ import (
 type Picture struct {
 	Name    string
 	Caption string
-	Chart   plots.Chart
-}
-
-// SVG is the picture as one element.
-func (p Picture) SVG() ([]byte, error) {
-	var b bytes.Buffer
-	if err := p.Chart.SVG(&b); err != nil {
-		return nil, fmt.Errorf("experiment: figure %s: %w", p.Name, err)
-	}
-	return b.Bytes(), nil
+	Chart   chart.Chart
 }
 
 // colours of methods: the same in all figures.
@@ -48,39 +38,39 @@ func colour(name string) int {
 func (r *Report) Pictures() ([]Picture, error) {
 	var out []Picture
 	for _, c := range r.Charts {
-		var chart plots.Chart
+		var drawn chart.Chart
 		switch c.Kind {
 		case "boxes":
-			chart = r.boxes(c)
+			drawn = r.boxes(c)
 		case "lines":
-			chart = r.lines(c)
+			drawn = r.lines(c)
 		case "timing":
-			chart = r.timingLines(c)
+			drawn = r.timingLines(c)
 		default:
 			return nil, fmt.Errorf("experiment: chart %s is of kind %q, want boxes, lines or timing", c.Name, c.Kind)
 		}
-		if chart == nil {
+		if drawn == nil {
 			continue // a quick look has not what it shows
 		}
-		out = append(out, Picture{r.Name + "-" + c.Name, c.Title, chart})
+		out = append(out, Picture{r.Name + "-" + c.Name, c.Title, drawn})
 	}
 	return out, nil
 }
 
-func (r *Report) boxes(c Chart) plots.Chart {
-	chart := plots.Boxes{Title: c.Title, YLabel: title(c.Metric)}
+func (r *Report) boxes(c Chart) chart.Chart {
+	drawn := chart.Boxes{Title: c.Title, XLabel: title(c.Metric)}
 	for _, run := range c.Runs {
 		got := r.find(run, 0)
 		if got == nil {
 			continue
 		}
-		group := plots.Group{Name: run}
+		group := chart.Group{Name: run}
 		for _, m := range c.Methods {
 			cell, err := got.cell(m, c.Model, c.Metric)
 			if err != nil {
 				continue
 			}
-			box := plots.Box{Name: m, Values: got.Values[cell], Published: math.NaN(), Colour: colour(m)}
+			box := chart.Box{Name: m, Values: got.Values[cell], Published: math.NaN(), Colour: colour(m)}
 			if f := r.figure(run, 0, cell); f != nil {
 				box.Published = f.Published
 			}
@@ -89,25 +79,25 @@ func (r *Report) boxes(c Chart) plots.Chart {
 			}
 		}
 		if len(group.Boxes) > 0 {
-			chart.Groups = append(chart.Groups, group)
+			drawn.Groups = append(drawn.Groups, group)
 		}
 	}
-	if len(chart.Groups) == 0 {
+	if len(drawn.Groups) == 0 {
 		return nil
 	}
-	return chart
+	return drawn
 }
 
 // lines draws means over the sweep, with 95% intervals.
-func (r *Report) lines(c Chart) plots.Chart {
-	chart := plots.Lines{Title: c.Title, XLabel: c.XLabel, YLabel: title(c.Metric), LogX: c.LogX, LogY: c.LogY}
+func (r *Report) lines(c Chart) chart.Chart {
+	drawn := chart.Lines{Title: c.Title, XLabel: c.XLabel, YLabel: title(c.Metric), LogX: c.LogX, LogY: c.LogY}
 	for _, run := range c.Runs {
 		for _, m := range c.Methods {
-			s := plots.Series{Name: m, Colour: colour(m)}
+			s := chart.Series{Name: m, Colour: colour(m)}
 			if len(c.Runs) > 1 {
 				s.Name = run + ", " + m
 			}
-			published := plots.Series{Name: s.Name, Colour: s.Colour, Published: true}
+			published := chart.Series{Name: s.Name, Colour: s.Colour, Published: true}
 			for _, got := range r.Results {
 				if got.Name != run {
 					continue
@@ -127,34 +117,34 @@ func (r *Report) lines(c Chart) plots.Chart {
 				}
 			}
 			if len(s.X) > 0 {
-				chart.Series = append(chart.Series, s)
+				drawn.Series = append(drawn.Series, s)
 			}
 			if len(published.X) > 0 {
-				chart.Series = append(chart.Series, published)
+				drawn.Series = append(drawn.Series, published)
 			}
 		}
 	}
-	if len(chart.Series) == 0 {
+	if len(drawn.Series) == 0 {
 		return nil
 	}
-	return chart
+	return drawn
 }
 
 // timingLines draws median seconds; Runs names the timing.
-func (r *Report) timingLines(c Chart) plots.Chart {
-	chart := plots.Lines{Title: c.Title, XLabel: c.XLabel, YLabel: "seconds", LogX: true, LogY: true}
+func (r *Report) timingLines(c Chart) chart.Chart {
+	drawn := chart.Lines{Title: c.Title, XLabel: c.XLabel, YLabel: "seconds", LogX: true, LogY: true}
 	for _, t := range r.Times {
 		if !slices.Contains(c.Runs, t.Name) {
 			continue
 		}
 		for _, m := range t.Methods {
-			chart.Series = append(chart.Series, plots.Series{Name: m, X: t.X, Y: t.Median[m], Colour: colour(m)})
+			drawn.Series = append(drawn.Series, chart.Series{Name: m, X: t.X, Y: t.Median[m], Colour: colour(m)})
 		}
 	}
-	if len(chart.Series) == 0 {
+	if len(drawn.Series) == 0 {
 		return nil
 	}
-	return chart
+	return drawn
 }
 
 // title of a metric for people.

@@ -14,7 +14,7 @@ import (
 
 // HTML writes the report as one file with its figures.
 func (r *Report) HTML(w io.Writer) error {
-	p, err := r.page(true)
+	p, err := r.page()
 	if err != nil {
 		return err
 	}
@@ -23,14 +23,14 @@ func (r *Report) HTML(w io.Writer) error {
 
 // Markdown writes it for docs/results; figures are named, not held.
 func (r *Report) Markdown(w io.Writer) error {
-	p, err := r.page(false)
+	p, err := r.page()
 	if err != nil {
 		return err
 	}
 	return p.Markdown(w)
 }
 
-func (r *Report) page(figures bool) (page.Page, error) {
+func (r *Report) page() (page.Page, error) {
 	p := page.Page{
 		Title: r.Name + ": " + r.Title, Lead: r.lead(),
 		Facts: [][2]string{
@@ -59,13 +59,7 @@ func (r *Report) page(figures bool) (page.Page, error) {
 	if len(pictures) > 0 {
 		s := page.Section{Title: "Figures"}
 		for _, pic := range pictures {
-			f := page.Figure{Name: pic.Name + ".svg", Caption: pic.Caption}
-			if figures {
-				if f.SVG, err = pic.SVG(); err != nil {
-					return p, err
-				}
-			}
-			s.Figures = append(s.Figures, f)
+			s.Figures = append(s.Figures, page.Figure{Name: pic.Name + ".svg", Caption: pic.Caption, Chart: pic.Chart})
 		}
 		p.Sections = append(p.Sections, s)
 	}

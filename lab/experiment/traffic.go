@@ -3,7 +3,7 @@ package experiment
 import (
 	"slices"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // Traffic is a worked example of the communication model.
@@ -17,18 +17,18 @@ type Traffic struct {
 	Parameters    float64 `yaml:"parameters"`
 	Bits          int     `yaml:"bits"`
 	Participation float64 `yaml:"participation"`
-	// Published figures in bytes, by the names that study.TrafficBytes has in JSON.
+	// Published figures in bytes, by the names that contract.TrafficBytes has in JSON.
 	Published map[string]float64 `yaml:"published"`
 }
 
 // TrafficResult is what it comes to.
 type TrafficResult struct {
 	Traffic
-	study.TrafficBytes
+	contract.TrafficBytes
 }
 
 func (t Traffic) result() (TrafficResult, error) {
-	b, err := study.Traffic{
+	b, err := contract.Traffic{
 		Parties: t.Parties, Rows: t.Rows, AnchorRows: t.AnchorRows, Features: t.Features, Dim: t.Dim, Parameters: t.Parameters,
 		Bits: t.Bits, Participation: t.Participation,
 	}.Bytes()

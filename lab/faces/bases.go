@@ -8,7 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
+	anchorspec "concord/anchor/spec"
 	"concord/basis"
+	basisspec "concord/basis/spec"
 	"concord/lab"
 	"concord/privacy"
 	"concord/secret"
@@ -29,7 +31,7 @@ func (s *scene) bases(ctx context.Context) error {
 		rows *mat.Dense
 	}{
 		// The span that parties would agree by masked sums of their second moments
-		// (METHODS.md section 9).
+		// (docs/methods.md section 9.3).
 		{Common, s.all},
 		{Own, s.x},
 	} {
@@ -60,15 +62,15 @@ func (s *scene) bases(ctx context.Context) error {
 }
 
 // haar makes F = V E for every dimension that was asked for, V the leading right
-// singular vectors of rows, E Haar (ODC2 eq. 1).
+// singular vectors of rows, E Haar ([nosaka2025], eq. (1)).
 func (s *scene) haar(name string, rows *mat.Dense) ([]*mat.Dense, error) {
 	x := secret.NewMatrix(rows)
-	_, report, err := basis.Directions(basis.KindSVD, x, 1, 0, lab.Stream(s.Seed, "faces", "rank"))
+	_, report, err := basis.Directions(basisspec.SVD, x, 1, 0, lab.Stream(s.Seed, "faces", "rank"))
 	if err != nil {
 		return nil, err
 	}
 	most := min(s.Asked[len(s.Asked)-1], report.Rank)
-	directions, _, err := basis.Directions(basis.KindSVD, x, most, 0, lab.Stream(s.Seed, "faces", "directions"))
+	directions, _, err := basis.Directions(basisspec.SVD, x, most, 0, lab.Stream(s.Seed, "faces", "directions"))
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func (s *scene) haar(name string, rows *mat.Dense) ([]*mat.Dense, error) {
 			continue
 		}
 		last = l
-		f, err := basis.Mixed(secret.NewMatrix(mat.DenseCopyOf(v.Slice(0, m, 0, l))), basis.MixHaar, lab.Stream(s.Seed, "faces", "mix", name, l))
+		f, err := basis.Mixed(secret.NewMatrix(mat.DenseCopyOf(v.Slice(0, m, 0, l))), basisspec.Haar, lab.Stream(s.Seed, "faces", "mix", name, l))
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +109,7 @@ func (s *scene) recover(all []made) error {
 	if err != nil {
 		return err
 	}
-	generated, err := anchor.Generate(anchor.Spec{Kind: anchor.KindUniform, Rows: s.AnchorRows}, seed, s.Features)
+	generated, err := anchor.Generate(anchor.Spec{Kind: anchorspec.Uniform, Rows: s.AnchorRows}, seed, s.Features)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 // Package faces draws what Data Collaboration makes of pictures: the originals, the
 // numbers that leave, what a basis keeps, what collusion gives back, and pictures with
-// Gaussian noise, side by side (after ODC2 figures 2 and 5), with the error of each
+// Gaussian noise, side by side (after [nosaka2025], figures 2 and 5), with the error of each
 // guess and the share of guesses that lead to the right picture.
 //
 // Start with [Run], whose [Report] writes itself: [Report.Figure], [Report.HTML],
@@ -26,10 +26,10 @@ import (
 	"concord/privacy"
 )
 
-// Delta is δ of the Gaussian noise (ODC2 §V-C).
+// Delta is δ of the Gaussian noise ([nosaka2025], section V-C).
 const Delta = 1e-3
 
-// Sensitivity is Δ of the noise: that of one pixel between 0 and 1. ODC2 does not state
+// Sensitivity is Δ of the noise: that of one pixel between 0 and 1. [nosaka2025] does not state
 // its own; pictures that can be recognised at ε = 8 imply that of a pixel.
 const Sensitivity = 1
 
@@ -55,7 +55,7 @@ type Options struct {
 	// Dims are l, each from 1 to the pixels m; none means 20, 60 and 200. A dimension
 	// above what the rows span is cut to that, with a note.
 	Dims []int
-	// Epsilons are those of the noise; none means ODC2's 0.5, 2 and 8.
+	// Epsilons are those of the noise; none means [nosaka2025]'s 0.5, 2 and 8.
 	Epsilons []float64
 }
 

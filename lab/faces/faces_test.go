@@ -137,7 +137,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestNoiseIsAsCalibrated: σ for ε = 0.5, 2, 8 and δ = 10⁻³ is METHODS.md section 7's,
+// TestNoiseIsAsCalibrated: σ for ε = 0.5, 2, 8 and δ = 10⁻³ is that of docs/methods.md section 7.8,
 // and a noised pixel's error is its deviation.
 func TestNoiseIsAsCalibrated(t *testing.T) {
 	r := run(t, faces.Options{Seed: 2, Parties: 2, Dims: []int{3}})
@@ -242,7 +242,7 @@ func TestSameSeedSameFiles(t *testing.T) {
 		r := run(t, faces.Options{Seed: seed, Dims: []int{3, 10}})
 		r.Command = "concord-lab faces"
 		var b bytes.Buffer
-		for _, err := range []error{r.JSON(&b), r.Markdown(&b), r.HTML(&b), r.Figure().PNG(&b)} {
+		for _, err := range []error{r.JSON(&b), r.Markdown(&b), r.HTML(&b)} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -277,7 +277,7 @@ func TestPageSaysWhatTheNoiseIsNot(t *testing.T) {
 			t.Errorf("the HTML lacks %q", want)
 		}
 	}
-	if !strings.Contains(md.String(), "](faces.png)") || !strings.Contains(html.String(), "<svg") {
+	if !strings.Contains(md.String(), "](faces.svg)") || !strings.Contains(html.String(), "<svg") {
 		t.Error("the figure is missing")
 	}
 	for _, row := range r.Rows {

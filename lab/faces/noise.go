@@ -42,7 +42,7 @@ func (s *scene) noise(ctx context.Context) error {
 
 // cleaner guesses pictures under noise from the mean and the covariance Σ of others:
 // the linear guess of least mean square, which is the one to be expected for normal
-// rows (Wiener 1949),
+// rows [wiener1949],
 //
 //	x̂ = μ + Σ(Σ + σ²I)⁻¹(y − μ) = μ + V diag(λ/(λ + σ²)) Vᵀ(y − μ),  Σ = V diag(λ) Vᵀ
 //

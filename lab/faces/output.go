@@ -1,21 +1,20 @@
 package faces
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
+	"concord/internal/chart"
 	"concord/lab/page"
-	"concord/lab/plots"
 )
 
 // Figure is the grid of pictures. What collusion gives without the mean is what is
 // kept, to rounding, and not drawn again.
-func (r *Report) Figure() plots.Images {
-	c := plots.Images{Title: "What leaves, what is kept, what collusion gives back", Width: r.Width, Height: r.Height}
+func (r *Report) Figure() chart.Images {
+	c := chart.Images{Title: "What leaves, what is kept, what collusion gives back", Width: r.Width, Height: r.Height}
 	for _, row := range r.Rows {
 		if row.Kind != Collusion {
 			c.Rows = append(c.Rows, row.Name)
@@ -37,20 +36,16 @@ func (r *Report) JSON(w io.Writer) error {
 
 // HTML writes the page as one file with its figure.
 func (r *Report) HTML(w io.Writer) error {
-	var svg bytes.Buffer
-	if err := r.Figure().SVG(&svg); err != nil {
-		return err
-	}
-	return r.page("faces.svg", svg.Bytes()).HTML(w)
+	return r.page().HTML(w)
 }
 
-// Markdown writes the page with its figure by the name faces.png.
+// Markdown writes the page with its figure by the name faces.svg.
 func (r *Report) Markdown(w io.Writer) error {
-	return r.page("faces.png", nil).Markdown(w)
+	return r.page().Markdown(w)
 }
 
 // page is the report in either form.
-func (r *Report) page(figure string, svg []byte) page.Page {
+func (r *Report) page() page.Page {
 	dims := make([]string, len(r.Asked))
 	for i, l := range r.Asked {
 		dims[i] = strconv.Itoa(l)
@@ -82,7 +77,7 @@ func (r *Report) page(figure string, svg []byte) page.Page {
 		p.Notes = append(p.Notes, "Data: "+r.StandIn+".")
 	}
 	p.Sections = []page.Section{
-		{Title: "In pictures", Figures: []page.Figure{{Name: figure, SVG: svg, Caption: "Pictures of the attacked party, after ODC2 figures 2 and 5. What leaves: the l numbers of a picture as squares, black the smallest and white the largest of the row. Kept: X F F⁺; collusion alone gives the same, and is not drawn again. Collusion and mean: where the basis says nothing, the mean. Noise: (ε, δ) of a pixel and not of a picture; what is beyond black and white is cut."}}},
+		{Title: "In pictures", Figures: []page.Figure{{Name: "faces.svg", Chart: r.Figure(), Caption: "Pictures of the attacked party, after ODC2 figures 2 and 5. What leaves: the l numbers of a picture as squares, black the smallest and white the largest of the row. Kept: X F F⁺; collusion alone gives the same, and is not drawn again. Collusion and mean: where the basis says nothing, the mean. Noise: (ε, δ) of a pixel and not of a picture; what is beyond black and white is cut."}}},
 		{
 			Title: "In numbers",
 			Text:  "1 − R²: 0 is every pixel exact, 1 as good as guessing the mean picture, more is worse. Linked: the share of guesses that are nearest to their own original among the party's pictures, pixels in units of their deviations; " + fmt.Sprintf("chance is %.3g.", r.Chance) + " Place: the median place of the own original in that order. What leaves is no guess of pixels, so it has neither.",

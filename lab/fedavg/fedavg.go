@@ -1,7 +1,6 @@
-// Package fedavg is the baseline that data collaboration is compared with: federated
-// averaging (McMahan, Moore, Ramage, Hampson, Agüera y Arcas 2017, arXiv:1602.05629,
-// Algorithm 1). In every round each party trains the global model further on its own
-// rows, and the mean of the parties' weights, each counted by its rows, is the next
+// Package fedavg is the baseline that data collaboration is compared with: federated averaging
+// ([mcmahan2017], algorithm 1). In every round each party trains the global model further on
+// its own rows, and the mean of the parties' weights, each counted by its rows, is the next
 // global model:
 //
 //	w ← Σ_i (n_i/n) w_i
@@ -29,7 +28,7 @@ type Part struct {
 
 // Options are the choices. The zero value works.
 type Options struct {
-	// Rounds of averaging; zero means 40 (ODC2).
+	// Rounds of averaging; zero means 40 ([nosaka2025]).
 	Rounds int
 	// LocalEpochs is E, the passes of a party over its rows in a round; zero means 1.
 	LocalEpochs int

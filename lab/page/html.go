@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 
+	"concord/internal/chart"
 	"concord/internal/sitepage"
 )
 
@@ -15,17 +16,17 @@ var style string
 //go:embed page.tmpl.html
 var source string
 
-var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{"tidy": sitepage.Tidy}).Parse(source))
+var frame = sitepage.New(sitepage.Page{Style: style, Images: true}, source, nil)
 
 // HTML writes the page as one HTML file. It returns an error, having written
-// nothing, if a figure has no SVG or one that is not as package lab/plots writes it.
+// nothing, if a figure cannot be drawn.
 func (p Page) HTML(w io.Writer) error {
 	if err := p.check(); err != nil {
 		return err
 	}
 	view := view{
 		Title: sitepage.Tidy(p.Title), Lead: paragraphs(p.Lead), Facts: p.Facts,
-		Policy: sitepage.Policy(style, "img-src data:"), Style: template.CSS(style), MarkColumn: markColumn,
+		MarkColumn: markColumn,
 	}
 	for _, note := range p.Notes {
 		view.Notes = append(view.Notes, paragraphs(note)...)
@@ -34,15 +35,16 @@ func (p Page) HTML(w io.Writer) error {
 	for i, s := range p.Sections {
 		v := viewSection{ID: fmt.Sprintf("s%d", i+1), Title: sitepage.Tidy(s.Title), Text: paragraphs(s.Text), Table: s.Table}
 		for _, f := range s.Figures {
-			if err := checkSVG(f.SVG); err != nil {
+			svg, err := chart.SVG(f.Chart)
+			if err != nil {
 				return fmt.Errorf("page: figure %s: %w", f.Name, err)
 			}
 			number++
-			v.Figures = append(v.Figures, viewFigure{number, sitepage.Tidy(f.Caption), template.HTML(f.SVG)})
+			v.Figures = append(v.Figures, viewFigure{number, sitepage.Tidy(f.Caption), svg})
 		}
 		view.Sections = append(view.Sections, v)
 	}
-	return sitepage.Write(w, "", tmpl, view)
+	return frame.Write(w, view)
 }
 
 // view is what the template shows.
@@ -52,8 +54,6 @@ type view struct {
 	Facts      [][2]string
 	Sections   []viewSection
 	Notes      []string
-	Policy     string
-	Style      template.CSS
 	MarkColumn string
 }
 
@@ -67,7 +67,7 @@ type viewSection struct {
 type viewFigure struct {
 	Number  int
 	Caption string
-	SVG     template.HTML // checked
+	SVG     template.HTML
 }
 
 // Class is the look of a column.

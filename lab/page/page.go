@@ -3,9 +3,7 @@
 //
 // Fill in a [Page] and call [Page.HTML] or [Page.Markdown]. The page reads in light
 // and dark and prints; it has no script and takes nothing from outside. Every text
-// that is given is escaped in both forms, and a figure that holds anything but the
-// shapes and texts of package lab/plots is refused. The same page gives the same
-// bytes. The package computes no figure.
+// that is given is escaped in both forms. The same page gives the same bytes.
 package page
 
 import (
@@ -14,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"concord/internal/chart"
 	"concord/internal/sitepage"
 )
 
@@ -74,9 +73,8 @@ type Figure struct {
 	// slashes between folders.
 	Name    string
 	Caption string
-	// SVG is one <svg> element as package lab/plots writes it, put into the
-	// HTML. It may be empty if only Markdown is written.
-	SVG []byte
+	// Chart is drawn into the HTML. It may be nil if only Markdown is written.
+	Chart chart.Chart
 }
 
 // markColumn heads the column of marks.

@@ -1,9 +1,9 @@
-// Package patients looks at the twenty patients that NRI prints (Imakura et al. 2023,
-// tables 1 to 3) the way an attacker would: the paper reports that features and shared
-// columns correlate by less than 0.4, which holds row by row of its tables, after the
-// permutation; matched by person, weight is in one column almost as it is, and sorting
-// by it tells who is who (METHODS.md section 7). [Run] measures both, and what
-// standardising or whitening before the projection does to it.
+// Package patients looks at the twenty patients that [imakura2023] prints (tables 1 to 3) the
+// way an attacker would: the paper reports that features and shared columns correlate by less
+// than 0.4, which holds row by row of its tables, after the permutation; matched by person,
+// weight is in one column almost as it is, and sorting by it tells who is who (docs/methods.md
+// section 7.4). [Run] measures both, and what standardising or whitening before the projection
+// does to it.
 package patients
 
 import (
@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
+	basisspec "concord/basis/spec"
 	"concord/linalg"
 	"concord/privacy"
 	"concord/secret"
@@ -120,7 +121,7 @@ var scalings = []struct {
 	apply func(*mat.Dense) (*mat.Dense, error)
 }{{"raw", same}, {"standardised", standardise}, {"whitened", whiten}}
 
-// Run measures the published tables, and repeats draws of a scrambled basis (NRI §6.1:
+// Run measures the published tables, and repeats draws of a scrambled basis ([imakura2023], section 6.1:
 // principal components times a matrix of normal numbers) for each scaling.
 func Run(repeats int, seed uint64) (*Result, error) {
 	if repeats < 1 || repeats > 1_000_000 {
@@ -151,11 +152,11 @@ func Run(repeats int, seed uint64) (*Result, error) {
 				if err != nil {
 					return nil, err
 				}
-				v, _, err := basis.Directions(basis.KindPCA, secret.NewMatrix(x), shared, 0, rnd)
+				v, _, err := basis.Directions(basisspec.PCA, secret.NewMatrix(x), shared, 0, rnd)
 				if err != nil {
 					return nil, err
 				}
-				f, err := basis.Mixed(v, basis.MixNormal, rnd)
+				f, err := basis.Mixed(v, basisspec.Normal, rnd)
 				if err != nil {
 					return nil, err
 				}

@@ -123,7 +123,7 @@ func compare(a, b float64) int {
 }
 
 // Dirichlet gives every party the classes in shares drawn from a symmetric Dirichlet
-// distribution of concentration alpha (Hsu, Qi and Brown 2019, arXiv:1909.06335):
+// distribution of concentration alpha [hsu2019]:
 // small alpha, few classes a party. A class that is used up is replaced by those that
 // remain, in their shares.
 func Dirichlet(y learn.Target, from []int, sizes []int, alpha float64, rnd *rand.Rand) (parts [][]int, rest []int, err error) {
@@ -191,7 +191,7 @@ func draw(shares []float64, classes [][]int, rnd *rand.Rand) int {
 }
 
 // logGamma is the logarithm of a draw from the gamma distribution of shape alpha and
-// scale 1 (Marsaglia and Tsang 2000), below 1 by the power of a uniform number.
+// scale 1 [marsaglia2000], below 1 by the power of a uniform number.
 func logGamma(alpha float64, rnd *rand.Rand) float64 {
 	if alpha < 1 {
 		return logGamma(alpha+1, rnd) + math.Log(1-rnd.Float64())/alpha

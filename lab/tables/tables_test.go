@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"concord/contract"
 	"concord/lab"
 	"concord/lab/tables"
-	"concord/study"
 	"concord/table"
 )
 
@@ -83,7 +83,7 @@ func TestWrite(t *testing.T) {
 // glucose; and all hospitals together have what the contract's preparation fills in.
 func TestContract(t *testing.T) {
 	dir, read := made(t)
-	c, err := study.ParseYAML(read("study.yaml"))
+	c, err := contract.ParseYAML(read("study.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // drafted is the study.yaml of a CSV text.
@@ -186,7 +186,7 @@ p-0007,66,f,no,77.7,121,2,2019-07-09,chest pain again,alive
 // A person fills the blanks in, and it is a contract.
 func TestFillInAndParse(t *testing.T) {
 	text := drafted(t, clinic, Options{Label: "outcome"})
-	if _, err := study.ParseYAML([]byte(text)); err == nil || !strings.Contains(err.Error(), "FILL IN still stands in name (line") {
+	if _, err := contract.ParseYAML([]byte(text)); err == nil || !strings.Contains(err.Error(), "FILL IN still stands in name (line") {
 		t.Fatalf("a draft with its blanks: %v", err)
 	}
 	for _, fill := range [][2]string{
@@ -207,7 +207,7 @@ func TestFillInAndParse(t *testing.T) {
 		}
 		text = strings.Replace(text, fill[0], fill[1], 1)
 	}
-	c, err := study.ParseYAML([]byte(text))
+	c, err := contract.ParseYAML([]byte(text))
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
@@ -276,14 +276,14 @@ func FuzzNames(f *testing.F) {
 		text = strings.Replace(text, "name: FILL IN  # the", "name: predicted  # the", 1)
 		text = strings.Replace(text, "  levels: FILL IN\n", "", 1)
 		text = strings.Replace(text, "features:\n", "features:\n  - {name: one, range: [0, 1]}\n", 1)
-		c, err := study.ParseYAML([]byte(text))
+		c, err := contract.ParseYAML([]byte(text))
 		if err != nil {
 			t.Fatalf("%q: %v in\n%s", name, err, text)
 		}
 		if strings.Contains(text, "looks like an identifier") {
 			return // as a column named nr does, and is left out
 		}
-		if study.CheckColumn(strings.TrimSpace(name)) == nil && strings.TrimSpace(name) != "other" && c.Features[1].Name != strings.TrimSpace(name) {
+		if contract.CheckColumn(strings.TrimSpace(name)) == nil && strings.TrimSpace(name) != "other" && c.Features[1].Name != strings.TrimSpace(name) {
 			t.Errorf("%q became %q", name, c.Features[1].Name)
 		}
 	})

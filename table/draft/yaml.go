@@ -9,20 +9,20 @@ import (
 	"slices"
 	"strings"
 
-	"concord/study"
+	"concord/contract"
 )
 
-// YAML writes study.yaml with its blanks. Once they are filled in, study.ParseYAML takes
+// YAML writes study.yaml with its blanks. Once they are filled in, contract.ParseYAML takes
 // it.
 func (d *Draft) YAML(w io.Writer) error {
 	var b bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# A first study.yaml, drafted from the shape of one site's file. Nothing in it is a value of a row%s.", map[bool]string{
 		false: "", true: "\n# but the levels of categories, which were asked for: look at them before you pass this file on"}[d.opt.Levels])
-	line("# Replace every %s by what the sites agree on; a contract is not made before. Ranges are the", study.Blank)
+	line("# Replace every %s by what the sites agree on; a contract is not made before. Ranges are the", contract.Blank)
 	line("# smallest and the largest plausible value at any site, such as [0, 120], and no figures of data.")
-	line("name: %s", study.Blank)
-	line("parties: %s  # how many sites take part", study.Blank)
+	line("name: %s", contract.Blank)
+	line("parties: %s  # how many sites take part", contract.Blank)
 
 	var features, left []string
 	var subjects []*column
@@ -35,7 +35,7 @@ func (d *Draft) YAML(w io.Writer) error {
 		if j.id {
 			subjects = append(subjects, c)
 		}
-		if study.CheckColumn(c.name) != nil && c.name != "" {
+		if contract.CheckColumn(c.name) != nil && c.name != "" {
 			j.why = "has a name that a contract cannot have: invisible characters, two spaces in a row, or more than 200 characters; rename it"
 		}
 		if j.why != "" {
@@ -58,7 +58,7 @@ func (d *Draft) YAML(w io.Writer) error {
 	line("features:")
 	if len(features) == 0 {
 		line("  # no column of this file can be one")
-		line("  - %s", study.Blank)
+		line("  - %s", contract.Blank)
 	}
 	for _, f := range features {
 		b.WriteString(f)
@@ -76,7 +76,7 @@ func (d *Draft) YAML(w io.Writer) error {
 	case len(subjects) > 0:
 		line("# Rows of one person count once for the floors where a column says whose they are:")
 		for _, c := range subjects {
-			if study.CheckColumn(c.name) == nil {
+			if contract.CheckColumn(c.name) == nil {
 				line("# subject: %s", quote(c.name))
 			}
 		}
@@ -94,7 +94,7 @@ func (d *Draft) feature(c *column, j judgement) string {
 	fmt.Fprintf(&b, "  - name: %s\n", quote(c.name))
 	switch j.kind {
 	case "numeric":
-		fmt.Fprintf(&b, "    type: numeric\n    unit: %s  # or take the line out\n    range: %s%s\n", study.Blank, study.Blank, often(c.name))
+		fmt.Fprintf(&b, "    type: numeric\n    unit: %s  # or take the line out\n    range: %s%s\n", contract.Blank, contract.Blank, often(c.name))
 	case "boolean":
 		b.WriteString("    type: boolean\n")
 		if j.levels != nil && !slices.Equal(j.levels, []string{"false", "true"}) {
@@ -104,7 +104,7 @@ func (d *Draft) feature(c *column, j judgement) string {
 		fmt.Fprintf(&b, "    type: category  # or ordinal, if the levels have an order\n    levels: %s\n", d.levels(c, j.few))
 	case "date":
 		fmt.Fprintf(&b, "    type: date\n    layout: %s\n    as: %s  # days since the day below, or age in years on it\n    from: %s  # YYYY-MM-DD\n    range: %s  # in days, or in years\n",
-			j.layout, study.Blank, study.Blank, study.Blank)
+			j.layout, contract.Blank, contract.Blank, contract.Blank)
 	}
 	return b.String()
 }
@@ -114,7 +114,7 @@ func (d *Draft) levels(c *column, n int) string {
 	if d.opt.Levels {
 		return "[" + strings.Join(quoteAll(slices.Sorted(maps.Keys(c.levels))), ", ") + "]"
 	}
-	return fmt.Sprintf("%s  # %d at this site, as they are spelled in the file; --levels writes them", study.Blank, n)
+	return fmt.Sprintf("%s  # %d at this site, as they are spelled in the file; --levels writes them", contract.Blank, n)
 }
 
 // label writes what is predicted.
@@ -122,9 +122,9 @@ func (d *Draft) label(line func(string, ...any)) {
 	line("label:")
 	i := slices.IndexFunc(d.columns, func(c *column) bool { return d.opt.Label != "" && c.name == d.opt.Label })
 	if i < 0 {
-		line("  name: %s  # the column that is predicted; take it out of features", study.Blank)
+		line("  name: %s  # the column that is predicted; take it out of features", contract.Blank)
 		line("  # for classes; without levels it is a number")
-		line("  levels: %s", study.Blank)
+		line("  levels: %s", contract.Blank)
 		return
 	}
 	c := d.columns[i]
@@ -148,11 +148,11 @@ func (d *Draft) label(line func(string, ...any)) {
 	case counted && different <= mostCategory:
 		line("  levels: %s", d.levels(c, different))
 		if different == 2 {
-			line("  positive: %s  # the class whose score makes the ROC curve", study.Blank)
+			line("  positive: %s  # the class whose score makes the ROC curve", contract.Blank)
 		}
 	default:
 		line("  # has more than %d different values that are no numbers: classes need few", mostCategory)
-		line("  levels: %s", study.Blank)
+		line("  levels: %s", contract.Blank)
 	}
 }
 

@@ -3,7 +3,7 @@ package profile
 import (
 	"math"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
@@ -12,7 +12,7 @@ const mostLines = 5
 
 // Collector counts rows. The zero value is not usable; see [NewCollector].
 type Collector struct {
-	contract *study.Contract
+	contract *contract.Contract
 	features []collected
 	label    collected
 	rows     int
@@ -40,7 +40,7 @@ type collected struct {
 const waiting = 256
 
 // NewCollector counts rows of a contract.
-func NewCollector(c *study.Contract) *Collector {
+func NewCollector(c *contract.Contract) *Collector {
 	p := &Collector{contract: c, features: make([]collected, len(c.Features)), equal: newTally(tallyMost)}
 	p.x = make([]float64, waiting*len(c.Features))
 	for j, f := range c.Features {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
@@ -16,7 +16,7 @@ const largest = 1e60
 
 // judge adds what the figures say: problems first of rows, label and subject, then of
 // the features in their order.
-func (r *Report) judge(c, kept *study.Contract, collector *Collector, opt Options) {
+func (r *Report) judge(c, kept *contract.Contract, collector *Collector, opt Options) {
 	var notes []*table.CellError
 	if collector.summary != nil {
 		notes = collector.summary.Problems
@@ -58,7 +58,7 @@ func (r *Report) judge(c, kept *study.Contract, collector *Collector, opt Option
 	}
 }
 
-func (r *Report) judgeLabel(c *study.Contract, collector *Collector, notes []*table.CellError) {
+func (r *Report) judgeLabel(c *contract.Contract, collector *Collector, notes []*table.CellError) {
 	l := &collector.label
 	name := c.Label.Name
 	problem := func(fault table.Fault, text, cure string) {
@@ -76,7 +76,7 @@ func (r *Report) judgeLabel(c *study.Contract, collector *Collector, notes []*ta
 	}
 }
 
-func (r *Report) judgeFeature(f study.Feature, of *collected, out *FeatureReport, notes []*table.CellError, pooled bool) {
+func (r *Report) judgeFeature(f contract.Feature, of *collected, out *FeatureReport, notes []*table.CellError, pooled bool) {
 	problem := func(kind string, fault table.Fault, text, cure string) {
 		if n := of.faults[fault]; n > 0 {
 			r.Problem(Finding{Kind: kind, Feature: f.Name, Count: n, Lines: of.lines[fault], Text: text, Cure: cure})
@@ -125,11 +125,11 @@ func (r *Report) judgeFeature(f study.Feature, of *collected, out *FeatureReport
 
 // sizes knows what a feature's values become before anything is computed with them.
 type sizes struct {
-	prep *study.Preparation
+	prep *contract.Preparation
 	at   []int // the first column of each feature
 }
 
-func newSizes(c *study.Contract, prep *study.Preparation) sizes {
+func newSizes(c *contract.Contract, prep *contract.Preparation) sizes {
 	if prep == nil {
 		prep, _ = c.Preparation(nil) // nil where pooled figures are still to come
 	}
@@ -143,7 +143,7 @@ func newSizes(c *study.Contract, prep *study.Preparation) sizes {
 }
 
 // judge says whether a feature has values with which nothing can be computed.
-func (s sizes) judge(r *Report, f study.Feature, j int, of *collected) {
+func (s sizes) judge(r *Report, f contract.Feature, j int, of *collected) {
 	if s.prep == nil || of.levels != nil || of.moments.N() == 0 {
 		return
 	}
@@ -156,7 +156,7 @@ func (s sizes) judge(r *Report, f study.Feature, j int, of *collected) {
 }
 
 // compare holds a feature against the other sites'.
-func (r *Report) compare(f study.Feature, of *collected, j int, pooled []study.FeatureFigures) {
+func (r *Report) compare(f contract.Feature, of *collected, j int, pooled []contract.FeatureFigures) {
 	if pooled == nil {
 		return
 	}

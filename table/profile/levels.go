@@ -3,11 +3,11 @@ package profile
 import (
 	"fmt"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // compareLevels holds the shares of levels against the other sites'.
-func (r *Report) compareLevels(f study.Feature, of *collected, pooled study.FeatureFigures) {
+func (r *Report) compareLevels(f contract.Feature, of *collected, pooled contract.FeatureFigures) {
 	if len(pooled.Levels) != len(of.levels) {
 		return
 	}

@@ -10,8 +10,7 @@ import (
 // last bit or two however many numbers there are and however far they lie from zero.
 //
 // With ε = 2⁻⁵³ and n numbers the sums are off by about n ε³ of the sum of absolute
-// values (Klein 2006, "A generalized Kahan-Babuška-summation-algorithm",
-// doi:10.1007/s00607-005-0139-x, second order; squares are split without loss by a fused
+// values ([klein2006], second order; squares are split without loss by a fused
 // multiplication). A textbook difference of two float64 loses the variance where the
 // mean is 10⁸ times the deviation; this one at 10¹⁹ for a million numbers.
 //
@@ -210,7 +209,7 @@ func (t *triple) exact() (*big.Float, bool) {
 	return sum, true
 }
 
-// twoSum is a + b as the nearest float64 and what that leaves out (Knuth).
+// twoSum is a + b as the nearest float64 and what that leaves out ([knuth1997], section 4.2.2).
 func twoSum(a, b float64) (sum, rest float64) {
 	sum = a + b
 	c := sum - a

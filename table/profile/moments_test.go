@@ -48,7 +48,7 @@ func alternating(first, low, high float64) []float64 {
 }
 
 // michelson is NIST's data set of that name: the speed of light in millions of metres
-// a second, less 299, in hundredths (Dorsey 1944).
+// a second, less 299, in hundredths [dorsey1944].
 const michelson = "85 74 90 107 93 85 95 98 98 88 100 98 93 65 76 81 100 100 96 96 96 94 96 94 88 80 85 88 90 84 " +
 	"83 79 81 88 88 83 80 79 76 80 88 88 88 86 72 72 62 86 97 95 88 91 85 87 84 84 85 84 84 84 " +
 	"89 81 81 82 80 77 76 74 75 76 91 92 89 86 88 72 84 85 85 78 89 84 78 81 76 81 79 81 82 85 " +

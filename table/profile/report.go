@@ -3,7 +3,7 @@ package profile
 import (
 	"math"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
@@ -209,7 +209,7 @@ func (r *Report) PeopleCount() int {
 }
 
 // Side is a feature's column at the other sites together, from pooled figures.
-func pooledSide(f study.FeatureFigures) Side {
+func pooledSide(f contract.FeatureFigures) Side {
 	s := Side{N: float64(f.Count), Mean: f.Mean}
 	if f.Count > 1 {
 		s.Variance = f.Variance * s.N / (s.N - 1)

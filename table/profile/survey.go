@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 )
 
@@ -17,10 +17,10 @@ type Options struct {
 	Table table.Options
 	// Pooled are the figures of all sites together, this one's file included, one for each
 	// feature of the contract; nil where there are none.
-	Pooled []study.FeatureFigures
+	Pooled []contract.FeatureFigures
 	// Preparation is what becomes of rows, where pooled figures decide it; nil for that of
 	// the contract alone.
-	Preparation *study.Preparation
+	Preparation *contract.Preparation
 	// Visit sees each row after it was counted; nil for nobody.
 	Visit func(*table.Row)
 }
@@ -33,7 +33,7 @@ type Options struct {
 // An error is returned only where nothing could be read and the file's content is not
 // why: it is not there, or may not be opened. Memory is bounded (see [table.Scan]; and
 // up to 100 MB for eight million different rows).
-func Survey(path string, c *study.Contract, opt Options) (*Report, error) {
+func Survey(path string, c *contract.Contract, opt Options) (*Report, error) {
 	r := &Report{Format: ReportFormat, Stays: stays, Study: c.Name, File: table.PublicName(path), Fits: true, Problems: []Finding{}, Remarks: []Finding{}, Complete: true}
 	to := opt.Table
 	to.Survey = true
@@ -83,7 +83,7 @@ func Survey(path string, c *study.Contract, opt Options) (*Report, error) {
 }
 
 // scan counts the rows of a file. Problems with its content are no error.
-func scan(path string, c *study.Contract, to table.Options, visit func(*table.Row)) (*Collector, *table.Summary, *table.Errors, error) {
+func scan(path string, c *contract.Contract, to table.Options, visit func(*table.Row)) (*Collector, *table.Summary, *table.Errors, error) {
 	collector := NewCollector(c)
 	sum, err := table.Scan(path, c, to, func(row *table.Row) error {
 		if visit != nil {
@@ -118,7 +118,7 @@ func ofHeader(problems *table.Errors) bool {
 }
 
 // without is the contract with the features that a header has and that no problem names.
-func without(c *study.Contract, names []string, problems *table.Errors) *study.Contract {
+func without(c *contract.Contract, names []string, problems *table.Errors) *contract.Contract {
 	kept := *c
 	kept.Features = nil
 	for _, f := range c.Features {
@@ -131,7 +131,7 @@ func without(c *study.Contract, names []string, problems *table.Errors) *study.C
 }
 
 // take fills in the figures. kept has the features that were read, among those of c.
-func (r *Report) take(c, kept *study.Contract, collector *Collector, sum *table.Summary) {
+func (r *Report) take(c, kept *contract.Contract, collector *Collector, sum *table.Summary) {
 	columns := make([]int, len(kept.Features))
 	collector.summary = sum
 	if sum != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 	"concord/table/profile"
 )
@@ -32,9 +32,9 @@ standardise: range
 missing_values: [NA]
 `
 
-func newContract(t testing.TB) *study.Contract {
+func newContract(t testing.TB) *contract.Contract {
 	t.Helper()
-	c, err := study.ParseYAML([]byte(contractYAML))
+	c, err := contract.ParseYAML([]byte(contractYAML))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func ward(rows int) []string {
 	return out
 }
 
-func survey(t testing.TB, c *study.Contract, text string, opt profile.Options) *profile.Report {
+func survey(t testing.TB, c *contract.Contract, text string, opt profile.Options) *profile.Report {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ward.csv")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -299,7 +299,7 @@ func encoded(t testing.TB, c *profile.Collector) string {
 // Pooled figures minus one's own are the others'.
 func TestSurveyAgainstPooled(t *testing.T) {
 	c := newContract(t)
-	opt := profile.Options{Pooled: make([]study.FeatureFigures, 6)}
+	opt := profile.Options{Pooled: make([]contract.FeatureFigures, 6)}
 	all := append(ward(400), ward(100)...)
 	for i := 400; i < 500; i++ {
 		cells := strings.Split(all[i], ",")
@@ -314,7 +314,7 @@ func TestSurveyAgainstPooled(t *testing.T) {
 	pool := func(rows []string) {
 		r := survey(t, c, file(rows), profile.Options{})
 		for j, f := range r.Features {
-			g := study.FeatureFigures{Count: f.Count, Missing: f.Missing}
+			g := contract.FeatureFigures{Count: f.Count, Missing: f.Missing}
 			if f.Levels == nil {
 				n := float64(f.Count)
 				g.Mean, g.Variance = *f.Mean, *f.Deviation**f.Deviation*(n-1)/n

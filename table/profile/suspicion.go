@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // Side is what is known of one column at one site, or at several together.
@@ -101,7 +101,7 @@ type Suspicion struct {
 // fewer than twenty values or no spread.
 //
 // Who of them is wrong, the figures cannot say.
-func AgainstRest(f study.Feature, own, rest Side) *Suspicion {
+func AgainstRest(f contract.Feature, own, rest Side) *Suspicion {
 	if own.N < leastCompared || rest.N < leastCompared || !(own.Variance > 0) || !(rest.Variance > 0) {
 		return nil
 	}
@@ -149,7 +149,7 @@ const leastInRange = 20
 // within a hundredth (thousandth, millionth) of a range that begins at zero or below,
 // and are not all equal. nil says that neither is so, or that there are fewer than
 // twenty values.
-func AgainstRange(f study.Feature, m *Moments, outside int64) *Suspicion {
+func AgainstRange(f contract.Feature, m *Moments, outside int64) *Suspicion {
 	r := f.Range
 	if r == nil || m.N() < leastInRange || m.Constant() {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // TestDataHonestHospitals counts suspicions among real sites: the hospitals of the eICU
@@ -85,7 +85,7 @@ func TestDataHonestHospitals(t *testing.T) {
 					continue
 				}
 				compared++
-				if s := AgainstRest(study.Feature{Name: name, Type: "numeric"}, side, rest); s != nil {
+				if s := AgainstRest(contract.Feature{Name: name, Type: "numeric"}, side, rest); s != nil {
 					alarms++
 					t.Logf("%s of %q: %d values, mean %.4g, deviation %.4g against %.4g, %.4g: %+v", name, site, m.N(), side.Mean, m.Variance(), rest.Mean, rest.Variance, *s)
 				}

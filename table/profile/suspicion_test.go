@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"concord/study"
+	"concord/contract"
 )
 
 // side draws n values of exp(μ + σN) or μ + σN.
@@ -86,7 +86,7 @@ func TestHonestSites(t *testing.T) {
 			for i := range x {
 				x[i] = base.Mean + shift + stretch*(all[rng.IntN(len(all))]-base.Mean)
 			}
-			if f := AgainstRest(study.Feature{Name: c.name, Type: "numeric", Unit: c.unit}, sideOf(x), base); f != nil {
+			if f := AgainstRest(contract.Feature{Name: c.name, Type: "numeric", Unit: c.unit}, sideOf(x), base); f != nil {
 				alarms++
 				t.Logf("%s, %d rows, shift %.2f, stretch %.2f: evidence %.2f", c.name, len(x), shift/s, stretch, f.Evidence)
 			}
@@ -136,7 +136,7 @@ func TestSitesInOtherUnits(t *testing.T) {
 				for i := range x {
 					x[i] = c.with.Factor*(base.Mean+shift+stretch*(all[rng.IntN(len(all))]-base.Mean)) + c.with.Offset
 				}
-				f := AgainstRest(study.Feature{Name: of.name, Type: "numeric", Unit: of.unit}, sideOf(x), base)
+				f := AgainstRest(contract.Feature{Name: of.name, Type: "numeric", Unit: of.unit}, sideOf(x), base)
 				if f == nil {
 					continue
 				}
@@ -159,18 +159,18 @@ func TestAgainstRange(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, c := range []struct {
 		name, unit string
-		r          study.Range
+		r          contract.Range
 		draw       func() float64
 		want       float64 // the factor of one of the conversions, 0 for no suspicion
 	}{
-		{"height", "cm", study.Range{Min: 50, Max: 250}, func() float64 { return 1.7 + 0.1*rng.NormFloat64() }, 0.01},
-		{"height", "cm", study.Range{Min: 50, Max: 250}, func() float64 { return 170 + 10*rng.NormFloat64() }, 0},
-		{"temperature", "°C", study.Range{Min: 25, Max: 45}, func() float64 { return 98.6 + rng.NormFloat64() }, 1.8},
-		{"weight", "g", study.Range{Min: 200, Max: 300_000}, func() float64 { return 70 + 10*rng.NormFloat64() }, 0.001},
-		{"saturation", "%", study.Range{Min: 0, Max: 100}, func() float64 { return 0.9 + 0.05*rng.Float64() }, 0.01},
-		{"saturation", "%", study.Range{Min: 0, Max: 100}, func() float64 { return 90 + 5*rng.Float64() }, 0},
-		{"dose", "µg", study.Range{Min: 0, Max: 5e6}, func() float64 { return 5 * rng.Float64() }, 1e-6},
-		{"off", "", study.Range{Min: 1e6, Max: 2e6}, func() float64 { return -rng.Float64() }, 0},
+		{"height", "cm", contract.Range{Min: 50, Max: 250}, func() float64 { return 1.7 + 0.1*rng.NormFloat64() }, 0.01},
+		{"height", "cm", contract.Range{Min: 50, Max: 250}, func() float64 { return 170 + 10*rng.NormFloat64() }, 0},
+		{"temperature", "°C", contract.Range{Min: 25, Max: 45}, func() float64 { return 98.6 + rng.NormFloat64() }, 1.8},
+		{"weight", "g", contract.Range{Min: 200, Max: 300_000}, func() float64 { return 70 + 10*rng.NormFloat64() }, 0.001},
+		{"saturation", "%", contract.Range{Min: 0, Max: 100}, func() float64 { return 0.9 + 0.05*rng.Float64() }, 0.01},
+		{"saturation", "%", contract.Range{Min: 0, Max: 100}, func() float64 { return 90 + 5*rng.Float64() }, 0},
+		{"dose", "µg", contract.Range{Min: 0, Max: 5e6}, func() float64 { return 5 * rng.Float64() }, 1e-6},
+		{"off", "", contract.Range{Min: 1e6, Max: 2e6}, func() float64 { return -rng.Float64() }, 0},
 	} {
 		var m Moments
 		outside := int64(0)
@@ -181,7 +181,7 @@ func TestAgainstRange(t *testing.T) {
 				outside++
 			}
 		}
-		s := AgainstRange(study.Feature{Name: c.name, Type: "numeric", Unit: c.unit, Range: &c.r}, &m, outside)
+		s := AgainstRange(contract.Feature{Name: c.name, Type: "numeric", Unit: c.unit, Range: &c.r}, &m, outside)
 		found := s == nil && c.want == 0
 		if s != nil {
 			for _, conversion := range s.Conversions {

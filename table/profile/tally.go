@@ -10,13 +10,11 @@ import (
 // for which it takes 200 MB at most.
 const tallyMost = 1 << 23
 
-// tally counts how often each of many things occurs, things told apart by 64-bit
-// hashes, in bounded memory. Up to most of them the counts are exact, but for two
-// things with one hash: with probability below n²/2⁶⁵, one in a million for five
-// million things. Beyond, only things whose hash begins with depth zero bits are kept,
-// and what is told of all is that times 2^depth (adaptive sampling; Flajolet 1990, "On
-// adaptive sampling", doi:10.1007/BF02241657): off by 1.2/√most, 0.04 %, as a standard
-// error.
+// tally counts how often each of many things occurs, things told apart by 64-bit hashes, in
+// bounded memory. Up to most of them the counts are exact, but for two things with one hash:
+// with probability below n²/2⁶⁵, one in a million for five million things. Beyond, only things
+// whose hash begins with depth zero bits are kept, and what is told of all is that times
+// 2^depth (adaptive sampling, [flajolet1990]): off by 1.2/√most, 0.04 %, as a standard error.
 //
 // Merging is associative. Adding takes a memory access.
 type tally struct {

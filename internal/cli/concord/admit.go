@@ -13,12 +13,13 @@ import (
 
 	"concord/anchor"
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/durable"
 	"concord/internal/post"
+	"concord/member"
 	"concord/party"
 	"concord/secret"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -109,7 +110,7 @@ func (v *visit) closeAdmission(done string) error {
 }
 
 // newcomer is the party of a name that came after setup.
-func (v *visit) newcomer(name string, answer api.Roster) (*study.Statement, error) {
+func (v *visit) newcomer(name string, answer api.Roster) (*identity.Statement, error) {
 	for _, s := range v.roster.Parties() {
 		if !strings.EqualFold(s.Name, name) {
 			continue
@@ -121,8 +122,8 @@ func (v *visit) newcomer(name string, answer api.Roster) (*study.Statement, erro
 			return nil, errors.New("this site is itself the newcomer; a member admits it")
 		}
 		for _, step := range v.chain.Steps() {
-			if step.Amendment.Kind == study.AmendAdd && step.Amendment.Party == v.chain.Origin(s.Fingerprint()) &&
-				!slices.ContainsFunc(step.Confirmations, func(c *study.Confirmation) bool { return v.chain.Same(c.Party, v.own()) }) {
+			if step.Amendment.Kind == member.AmendAdd && step.Amendment.Party == v.chain.Origin(s.Fingerprint()) &&
+				!slices.ContainsFunc(step.Confirmations, func(c *member.Confirmation) bool { return v.chain.Same(c.Party, v.own()) }) {
 				return nil, wire.WithHint(fmt.Errorf("people here have not confirmed %q", s.Name), "a member that has confirmed it runs concord admit")
 			}
 		}
@@ -135,7 +136,7 @@ func (v *visit) newcomer(name string, answer api.Roster) (*study.Statement, erro
 }
 
 // draftAdmission makes what a newcomer gets, and asks for a yes.
-func (p *program) draftAdmission(v *visit, newcomer *study.Statement, keyFile string) error {
+func (p *program) draftAdmission(v *visit, newcomer *identity.Statement, keyFile string) error {
 	key, err := v.approverKey(keyFile)
 	if err != nil {
 		return err
@@ -158,7 +159,7 @@ func (p *program) draftAdmission(v *visit, newcomer *study.Statement, keyFile st
 	}
 	members = append(members, state...)
 	m, err := v.putDraft(bundle.Draft{
-		Header: v.header(bundle.KindAdmission, []*study.Statement{newcomer}), Anchor: &id, Members: members,
+		Header: v.header(bundle.KindAdmission, []*identity.Statement{newcomer}), Anchor: &id, Members: members,
 	}, nil, func(string, *bundle.Manifest) error { return nil })
 	if err != nil {
 		return err
@@ -215,12 +216,12 @@ func (p *program) takeAdmission(ctx context.Context, v *visit, c post.Post) erro
 // admitted reads what a member sealed to this site, and compares it with what the
 // members confirmed: the sender has to be one of them, and the anchor the one that they
 // signed.
-func (v *visit) admitted(r *bundle.Reader, from *study.Statement) (party.Agreed, error) {
+func (v *visit) admitted(r *bundle.Reader, from *identity.Statement) (party.Agreed, error) {
 	var g party.Agreed
 	confirmed := false
 	for _, step := range v.chain.Steps() {
-		if step.Amendment.Kind == study.AmendAdd && step.Amendment.Party == v.chain.Origin(v.own()) {
-			confirmed = slices.ContainsFunc(step.Confirmations, func(c *study.Confirmation) bool { return v.chain.Same(c.Party, from.Fingerprint()) })
+		if step.Amendment.Kind == member.AmendAdd && step.Amendment.Party == v.chain.Origin(v.own()) {
+			confirmed = slices.ContainsFunc(step.Confirmations, func(c *member.Confirmation) bool { return v.chain.Same(c.Party, from.Fingerprint()) })
 		}
 	}
 	if !confirmed {
@@ -271,7 +272,7 @@ func (v *visit) openAdmission() (party.Agreed, error) {
 	err = wire.WithHint(errors.New("the anchor that a member gave this site is not here"), "run concord sync")
 	for _, path := range paths {
 		digits := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), bundle.KindAdmission+"-"), ".bundle")
-		f, parseErr := study.ParseHash(digits)
+		f, parseErr := wire.ParseHash(digits)
 		from := v.chain.Last(f)
 		if parseErr != nil || from == nil {
 			continue

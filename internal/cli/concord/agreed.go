@@ -10,12 +10,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/anchor"
+	anchorspec "concord/anchor/spec"
 	"concord/bundle"
-	"concord/internal/npy"
+	"concord/contract"
+	"concord/identity"
+	"concord/npy"
 	"concord/party"
 	"concord/pooled"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
 	"concord/wire"
 )
@@ -45,7 +47,7 @@ func (v *visit) agreed() (party.Agreed, error) {
 	switch a := v.contract.Anchor; {
 	case a.Kind == "public":
 		if !v.site.Has(v.site.PublicName()) {
-			return g, wire.WithHint(errors.New("the public file that the anchor is made of is not here"), "run concord public FILE.csv with the file that has SHA-256 "+a.SHA256.String())
+			return g, wire.WithHint(errors.New("the public file that the anchor is made of is not here"), "run concord public FILE.csv with the file that has SHA-256 "+a.SHA256)
 		}
 		g.Public, err = v.publicRows(v.site.Path(v.site.PublicName()), g.Figures)
 	case a.Pieces():
@@ -114,7 +116,7 @@ func (v *visit) checkSeed(seed anchor.Seed) error {
 }
 
 // publicRows are those of the public file, prepared as the parties' rows are.
-func (v *visit) publicRows(path string, figures *study.Figures) (*mat.Dense, error) {
+func (v *visit) publicRows(path string, figures *contract.Figures) (*mat.Dense, error) {
 	t, err := v.readPublic(path)
 	if err != nil {
 		return nil, err
@@ -132,10 +134,11 @@ func (v *visit) readPublic(path string) (*table.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if got := study.HashOf(b); got != *v.contract.Anchor.SHA256 {
-		return nil, fmt.Errorf("%s has the SHA-256 %s, the contract's public file has %s", path, got.Short(), v.contract.Anchor.SHA256.Short())
+	want, _ := v.contract.PublicFile()
+	if got := wire.HashOf(b); got != want {
+		return nil, fmt.Errorf("%s has the SHA-256 %s, the contract's public file has %s", path, got.Short(), want.Short())
 	}
-	return table.ReadCSV(bytes.NewReader(b), path, v.whole, table.Options{Label: table.Ignored, AllowExtra: true, AllowOutOfRange: true, MaxRows: study.MaxAnchorRows})
+	return table.ReadCSV(bytes.NewReader(b), path, v.whole, table.Options{Label: table.Ignored, AllowExtra: true, AllowOutOfRange: true, MaxRows: anchorspec.MaxRows})
 }
 
 // pieces are those of all parties, by their signing keys.
@@ -202,7 +205,7 @@ func (v *visit) theirPiece(r *bundle.Reader) (secret.Matrix, party.TheirPiece, e
 }
 
 // printTheirPiece says what another party's piece is like.
-func (p *program) printTheirPiece(from *study.Statement, look party.TheirPiece) {
+func (p *program) printTheirPiece(from *identity.Statement, look party.TheirPiece) {
 	p.printf("the piece of %q: %d rows, %d of them different, in %d directions; the largest number is %.3g\n",
 		from.Name, look.Rows, look.Different, look.Rank, look.Largest)
 	if look.Odd != "" {

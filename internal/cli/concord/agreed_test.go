@@ -12,8 +12,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/linalg"
-	"concord/study"
+	"concord/wire"
 )
 
 const piecesYAML = `name: Pieces
@@ -27,23 +29,23 @@ basis: {kind: pca, dim: 2}
 // TestTheirPiece: another party's piece is taken only if a person there approved it and
 // a site's rows can have given it, however well it is sealed and signed.
 func TestTheirPiece(t *testing.T) {
-	c, err := study.ParseYAML([]byte(piecesYAML))
+	c, err := contract.ParseYAML([]byte(piecesYAML))
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, err := study.NewIdentity(study.RoleParty, "East", nil)
+	from, err := identity.New(identity.RoleParty, "East", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := study.NewIdentity(study.RoleParty, "North", nil)
+	to, err := identity.New(identity.RoleParty, "North", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := &visit{contract: c, id: to}
 	read := func(name string, rows *mat.Dense, policy string) error {
 		d := bundle.Draft{
-			Header: bundle.Header{Format: bundle.Format, Study: study.Hash{1}, Epoch: study.Hash{2}, Sender: from.Statement.Fingerprint(), Kind: bundle.KindSetup, Number: 1,
-				Recipients: []study.Hash{to.Statement.Fingerprint()}},
+			Header: bundle.Header{Format: bundle.Format, Study: wire.Hash{1}, Epoch: wire.Hash{2}, Sender: from.Statement.Fingerprint(), Kind: bundle.KindSetup, Number: 1,
+				Recipients: []wire.Hash{to.Statement.Fingerprint()}},
 			Members: append([]bundle.Source{bundle.FromBytes(entropyMember, make([]byte, 32))}, bundle.FromMatrix(pieceMember, rows)...),
 		}
 		m, err := bundle.Describe(d)
@@ -71,7 +73,7 @@ func TestTheirPiece(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := bundle.Open(f, info.Size(), bundle.Expect{
-			Study: study.Hash{1}, Epoch: study.Hash{2}, Kind: bundle.KindSetup, Sender: from.Statement.Fingerprint(),
+			Study: wire.Hash{1}, Epoch: wire.Hash{2}, Kind: bundle.KindSetup, Sender: from.Statement.Fingerprint(),
 			SenderKey: from.Statement.SigningKey, Approver: from.Statement.Approver(), Recipient: to.Statement.Fingerprint(),
 		}, to.AgeIdentity())
 		if err != nil {

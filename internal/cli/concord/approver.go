@@ -11,12 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/internal/site"
 	"concord/party"
 	"concord/secret"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -39,7 +40,7 @@ example. Only what its holder approved is sent.`,
 			} else if !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
-			private, public := study.NewApprover()
+			private, public := identity.NewApprover()
 			defer private.Erase()
 			if err := durable.WriteFile(args[0], private.Reveal(), draftPerm); err != nil {
 				return err
@@ -69,7 +70,7 @@ func (v *visit) approverKey(path string) (ed25519.PrivateKey, error) {
 	}
 	text := secret.NewBytes(b)
 	defer text.Erase()
-	key, err := study.DecodeApprover(text)
+	key, err := identity.DecodeApprover(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -94,7 +95,7 @@ func (v *visit) policyAllows(path string, m *bundle.Manifest) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	policy, err := study.ParsePolicy(b)
+	policy, err := contract.ParsePolicy(b)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}

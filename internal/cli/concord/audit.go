@@ -14,8 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/auditlog"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -141,7 +142,7 @@ func (p *program) askHeads(ctx context.Context) error {
 // auditLog is this site's log with all that lies here of what others said.
 func (v *visit) auditLog() (*auditlog.Log, error) {
 	l := &auditlog.Log{
-		Study: v.study, Owner: v.own(), Analyst: v.analyst.Fingerprint(), People: []*study.Statement{v.id.Statement, v.analyst},
+		Study: v.study, Owner: v.own(), Analyst: v.analyst.Fingerprint(), People: []*identity.Statement{v.id.Statement, v.analyst},
 		Open: func() (io.ReadCloser, error) { return v.site.OpenAudit() },
 	}
 	if v.chain != nil {
@@ -159,7 +160,7 @@ func (v *visit) auditLog() (*auditlog.Log, error) {
 			return nil, err
 		}
 		if bytes.Contains(b, []byte(`"by":`)) {
-			w, err := study.DecodeWitness(b, v.analyst)
+			w, err := member.DecodeWitness(b, v.analyst)
 			if err != nil {
 				l.Problems = append(l.Problems, fmt.Sprintf("%s: %v", path, err))
 				continue
@@ -167,7 +168,7 @@ func (v *visit) auditLog() (*auditlog.Log, error) {
 			l.Witness(w)
 			continue
 		}
-		r, err := study.DecodeReceipt(b, v.analyst)
+		r, err := member.DecodeReceipt(b, v.analyst)
 		if err != nil {
 			l.Problems = append(l.Problems, fmt.Sprintf("%s: %v", path, err))
 			continue
@@ -194,7 +195,7 @@ func (v *visit) bundleHeads(l *auditlog.Log) error {
 		}
 		from := v.chain.Known(env.Sender)
 		if from == nil {
-			err = fmt.Errorf("%w: %s", study.ErrNotMember, env.Sender.Short())
+			err = fmt.Errorf("%w: %s", member.ErrNotMember, env.Sender.Short())
 		} else {
 			err = env.Verify(from.SigningKey)
 		}

@@ -7,10 +7,11 @@ import (
 
 	"concord/audit"
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/post"
 	"concord/internal/site"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -43,7 +44,7 @@ func (v *visit) loadChain() error {
 }
 
 // statementIn is this site's entry in an epoch of the chain, nil if it has none.
-func (v *visit) statementIn(epoch study.Hash) *study.Statement {
+func (v *visit) statementIn(epoch wire.Hash) *identity.Statement {
 	if v.chain == nil {
 		return nil
 	}
@@ -51,7 +52,7 @@ func (v *visit) statementIn(epoch study.Hash) *study.Statement {
 }
 
 // idIn are this site's keys in an epoch of the chain: those that it had then.
-func (v *visit) idIn(epoch study.Hash) (*study.Identity, error) {
+func (v *visit) idIn(epoch wire.Hash) (*identity.Identity, error) {
 	s := v.statementIn(epoch)
 	if s == nil {
 		if err := v.chain.CheckEpoch(epoch); err != nil {
@@ -59,7 +60,7 @@ func (v *visit) idIn(epoch study.Hash) (*study.Identity, error) {
 		}
 		return nil, fmt.Errorf("this site had no place in epoch %s", epoch.Short())
 	}
-	for _, id := range append([]*study.Identity{v.id}, v.past...) {
+	for _, id := range append([]*identity.Identity{v.id}, v.past...) {
 		if id.Statement.Fingerprint() == s.Fingerprint() {
 			return id, nil
 		}
@@ -68,8 +69,8 @@ func (v *visit) idIn(epoch study.Hash) (*study.Identity, error) {
 }
 
 // othersIn are the parties of a roster of the chain but this site.
-func (v *visit) othersIn(r *study.Roster) []*study.Statement {
-	var out []*study.Statement
+func (v *visit) othersIn(r *member.Roster) []*identity.Statement {
+	var out []*identity.Statement
 	for _, s := range r.Parties() {
 		if !v.chain.Same(s.Fingerprint(), v.own()) {
 			out = append(out, s)
@@ -160,7 +161,7 @@ func (p *program) followAnswer(v *visit, answer api.Roster) error {
 			return wire.WithHint(fmt.Errorf("the server serves roster %d; this site has followed to roster %d, epoch %s: it was set back, or somebody has set it back",
 				known+len(answer.Amendments), v.roster.Number, v.epoch.Short()), "do not go on: tell the other parties and the analyst")
 		}
-		a, err := study.DecodeAmendment(answer.Amendments[i].Amendment)
+		a, err := member.DecodeAmendment(answer.Amendments[i].Amendment)
 		if err != nil {
 			return fmt.Errorf("the server's roster %d: %w", step.Roster.Number, err)
 		}
@@ -196,7 +197,7 @@ func (v *visit) contributed() bool {
 }
 
 // tellStep tells people what an amendment changed, and what it asks of them.
-func (p *program) tellStep(v *visit, before *study.Roster, step study.Step) {
+func (p *program) tellStep(v *visit, before *member.Roster, step member.Step) {
 	a := step.Amendment
 	name, number := a.Party.Short(), step.Roster.Number
 	if s := v.chain.In(before, a.Party); s != nil {
@@ -205,12 +206,12 @@ func (p *program) tellStep(v *visit, before *study.Roster, step study.Step) {
 		name = fmt.Sprintf("%q", s.Name)
 	}
 	switch a.Kind {
-	case study.AmendRekey:
+	case member.AmendRekey:
 		p.printf("roster %d: %s has new keys, fingerprint %s instead of %s, signed by the old ones; nothing is asked of you\n",
-			number, name, study.HashOf(a.Statement).Short(), a.Party.Short())
-	case study.AmendAdd:
+			number, name, wire.HashOf(a.Statement).Short(), a.Party.Short())
+	case member.AmendAdd:
 		p.printf("roster %d: %s, fingerprint %s, takes part from now on; %d members confirmed it\n", number, name, a.Party.Short(), len(step.Confirmations)-1)
-	case study.AmendWithdraw:
+	case member.AmendWithdraw:
 		how := "by its own signature"
 		if !a.SignedBy(a.Party) {
 			how = "on paper, by the analyst's word"
@@ -228,16 +229,16 @@ func (p *program) tellStep(v *visit, before *study.Roster, step study.Step) {
 // rosterOf decodes the roster that people confirm and checks what a program can: the
 // signatures, the analyst of the invite. Whether the names are right only people can
 // tell.
-func (v *visit) rosterOf(answer api.Roster) (*study.Roster, error) {
-	var members []*study.Statement
+func (v *visit) rosterOf(answer api.Roster) (*member.Roster, error) {
+	var members []*identity.Statement
 	for _, b := range answer.Statements {
-		m, err := study.DecodeStatement(b)
+		m, err := identity.DecodeStatement(b)
 		if err != nil {
 			return nil, fmt.Errorf("the server's roster: %w", err)
 		}
 		members = append(members, m)
 	}
-	roster, err := study.NewRoster(v.contract, answer.Number, members)
+	roster, err := member.NewRoster(v.contract, answer.Number, members)
 	if err != nil {
 		return nil, fmt.Errorf("the server's roster: %w", err)
 	}
@@ -249,7 +250,7 @@ func (v *visit) rosterOf(answer api.Roster) (*study.Roster, error) {
 
 // expect is the bundle of one kind that is expected from a participant, in the epoch
 // that its envelope claims, and the keys of this site that open it.
-func (v *visit) expect(kind string, from study.Hash, env *bundle.Envelope) (bundle.Expect, *study.Identity, error) {
+func (v *visit) expect(kind string, from wire.Hash, env *bundle.Envelope) (bundle.Expect, *identity.Identity, error) {
 	var none bundle.Expect
 	if err := v.chain.CheckEpoch(env.Epoch); err != nil {
 		return none, nil, fmt.Errorf("the bundle: %w", err)
@@ -274,7 +275,7 @@ func (v *visit) expect(kind string, from study.Hash, env *bundle.Envelope) (bund
 }
 
 // mine reports whether a fingerprint is one that this site has or had.
-func (v *visit) mine(fingerprint study.Hash) bool {
+func (v *visit) mine(fingerprint wire.Hash) bool {
 	return fingerprint == v.own() || v.chain != nil && v.chain.Same(fingerprint, v.own())
 }
 

@@ -13,12 +13,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
+	"concord/contract"
 	"concord/internal/checkpage"
 	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/party"
 	"concord/secret"
-	"concord/study"
 	"concord/table"
 	"concord/table/profile"
 	"concord/wire"
@@ -187,7 +187,7 @@ func (v *visit) checkFloors(r *profile.Report, floors party.Floors) {
 }
 
 // figuresFor are the pooled figures to compare with: of a file, of this site, or nil.
-func (v *visit) figuresFor(path string) (*study.Figures, error) {
+func (v *visit) figuresFor(path string) (*contract.Figures, error) {
 	if path == "" {
 		return v.figuresHere()
 	}
@@ -195,7 +195,7 @@ func (v *visit) figuresFor(path string) (*study.Figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := study.DecodeFigures(b, v.whole)
+	f, err := contract.DecodeFigures(b, v.whole)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -203,8 +203,8 @@ func (v *visit) figuresFor(path string) (*study.Figures, error) {
 }
 
 // pooledFeatures are the figures of the features that this site has.
-func (v *visit) pooledFeatures(f *study.Figures) []study.FeatureFigures {
-	var out []study.FeatureFigures
+func (v *visit) pooledFeatures(f *contract.Figures) []contract.FeatureFigures {
+	var out []contract.FeatureFigures
 	for j, feature := range v.whole.Features {
 		if slices.Contains(v.contract.FeatureNames(), feature.Name) {
 			out = append(out, f.Features[j])
@@ -248,7 +248,7 @@ func (p *program) printCheck(r *profile.Report, directions []string) {
 	for _, f := range r.Features {
 		if f.Missing > 0 {
 			rule := f.Rule
-			if rule == study.MissingRefuse {
+			if rule == contract.MissingRefuse {
 				rule = "refused"
 			}
 			missing = append(missing, fmt.Sprintf("%s %d (%s)", f.Name, f.Missing, rule))
@@ -323,13 +323,13 @@ const sampleNumbers = 1 << 20
 
 // sample keeps every stride-th row, the stride doubling where they become too many.
 type sample struct {
-	contract *study.Contract
+	contract *contract.Contract
 	most     int // rows
 	stride   int
 	rows     [][]float64
 }
 
-func newSample(c *study.Contract) *sample {
+func newSample(c *contract.Contract) *sample {
 	return &sample{contract: c, most: max(2, sampleNumbers/max(1, c.M())), stride: 1}
 }
 
@@ -354,7 +354,7 @@ func (s *sample) add(r *table.Row) {
 }
 
 // directions say how wide a basis keeps how much of the rows' variation.
-func (s *sample) directions(prep *study.Preparation) []string {
+func (s *sample) directions(prep *contract.Preparation) []string {
 	if prep == nil || len(s.rows) < 2 {
 		return nil
 	}

@@ -1,10 +1,10 @@
 package concord
 
-import "concord/study"
+import "concord/contract"
 
 // figuresHere are the pooled figures that this site has, or nil: they are pooled later, or
 // not at all.
-func (v *visit) figuresHere() (*study.Figures, error) {
+func (v *visit) figuresHere() (*contract.Figures, error) {
 	if !v.pools() {
 		return nil, nil
 	}

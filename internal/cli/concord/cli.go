@@ -13,12 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/cli"
 	"concord/internal/client"
 	"concord/internal/post"
 	"concord/internal/site"
+	"concord/member"
 	"concord/pooled"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -92,21 +94,21 @@ func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.out, format
 // visit is what most commands need: the site and what it knows.
 type visit struct {
 	site *site.Site
-	id   *study.Identity
+	id   *identity.Identity
 	// whole is the contract that was signed; contract is the same, or where the contract
 	// has views and this site's is known what this site has of it.
-	whole, contract *study.Contract
-	study           study.Hash
-	analyst         *study.Statement
+	whole, contract *contract.Contract
+	study           wire.Hash
+	analyst         *identity.Statement
 	target          client.Target
 	files           bool // this site exchanges files with the analyst and does not connect
 	// chain leads from the roster that people here confirmed to the present one, roster,
 	// in its epoch. They are nil until somebody here has confirmed.
-	chain  *study.Chain
-	roster *study.Roster
-	epoch  study.Hash
+	chain  *member.Chain
+	roster *member.Roster
+	epoch  wire.Hash
 	// past are the keys that this site had before id.
-	past []*study.Identity
+	past []*identity.Identity
 	// pool is what is known of the pooled figures, once it was asked for.
 	pool *pooled.Pool
 }
@@ -234,7 +236,7 @@ func (v *visit) dial() (post.Post, error) {
 }
 
 // own is this site's fingerprint.
-func (v *visit) own() study.Hash { return v.id.Statement.Fingerprint() }
+func (v *visit) own() wire.Hash { return v.id.Statement.Fingerprint() }
 
 // others are the other parties' present statements.
-func (v *visit) others() []*study.Statement { return v.othersIn(v.roster) }
+func (v *visit) others() []*identity.Statement { return v.othersIn(v.roster) }

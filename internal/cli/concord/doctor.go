@@ -12,13 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/build"
 	"concord/internal/cli"
 	"concord/internal/client"
 	"concord/internal/doctor"
 	"concord/internal/durable"
 	"concord/internal/site"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -60,7 +61,7 @@ Each line begins with ok, warning or FAILED. Exit status 1 if a check failed.`,
 
 // examineInvite goes the way that an invite names, with keys that are forgotten.
 func (p *program) examineInvite(ctx context.Context, r *doctor.Report, line, trusted string) error {
-	invite, err := study.ParseInvite(line)
+	invite, err := member.ParseInvite(line)
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -70,7 +71,7 @@ func (p *program) examineInvite(ctx context.Context, r *doctor.Report, line, tru
 			return err
 		}
 	}
-	id, err := study.NewIdentity(study.RoleParty, "doctor", nil)
+	id, err := identity.New(identity.RoleParty, "doctor", nil)
 	if err != nil {
 		return err
 	}

@@ -16,12 +16,13 @@ import (
 
 	"concord/audit"
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/client"
 	"concord/internal/durable"
 	"concord/internal/post"
 	"concord/internal/site"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -35,7 +36,7 @@ const (
 )
 
 // header is the part of a bundle's header that this site always fills in alike.
-func (v *visit) header(kind string, recipients []*study.Statement) bundle.Header {
+func (v *visit) header(kind string, recipients []*identity.Statement) bundle.Header {
 	h := bundle.Header{Format: bundle.Format, Study: v.study, Epoch: v.epoch, Sender: v.own(), Kind: kind, Number: 1}
 	for _, r := range recipients {
 		h.Recipients = append(h.Recipients, r.Fingerprint())
@@ -197,7 +198,7 @@ func (v *visit) loadApproval(kind string, m *bundle.Manifest) (*bundle.Approval,
 
 // approverOf is the key that approves a manifest at a site: the approver's, and of
 // messages of masked sums that follow from an approved one the site's own.
-func approverOf(s *study.Statement, m *bundle.Manifest) ed25519.PublicKey {
+func approverOf(s *identity.Statement, m *bundle.Manifest) ed25519.PublicKey {
 	if m.Kind == bundle.KindPool && !mustApprove(m) {
 		return s.SigningKey
 	}
@@ -219,7 +220,7 @@ func (v *visit) sealDraft(kind string) error {
 	if err != nil {
 		return err
 	}
-	var recipients []*study.Statement
+	var recipients []*identity.Statement
 	for _, r := range m.Recipients {
 		s, err := v.chain.At(m.Epoch).Member(r)
 		if err != nil {
@@ -241,7 +242,7 @@ func (v *visit) sealDraft(kind string) error {
 	}
 	return durable.Write(v.site.Outbox(kind), draftPerm, func(f *os.File) error {
 		_, err := bundle.Seal(f, bundle.Sealing{
-			Manifest: m, Sources: sources, Approval: approval, Approver: approverOf(id.Statement, m), Heads: study.NewHeads(own, seen),
+			Manifest: m, Sources: sources, Approval: approval, Approver: approverOf(id.Statement, m), Heads: member.NewHeads(own, seen),
 		}, id.SigningKey(), keys...)
 		return err
 	})
@@ -260,7 +261,7 @@ func named(name string) string {
 }
 
 // names lists participants for people, at most eight of them.
-func names(list []*study.Statement) string {
+func names(list []*identity.Statement) string {
 	var b strings.Builder
 	for i, s := range list {
 		if i == 8 {
@@ -275,7 +276,7 @@ func names(list []*study.Statement) string {
 	return b.String()
 }
 
-func recipientKeys(recipients []*study.Statement) ([]age.Recipient, error) {
+func recipientKeys(recipients []*identity.Statement) ([]age.Recipient, error) {
 	keys := make([]age.Recipient, len(recipients))
 	for i, r := range recipients {
 		var err error
@@ -316,7 +317,7 @@ func (v *visit) sendOutbox(ctx context.Context, c post.Post, kind string) (int64
 		}
 		return 0, err
 	}
-	receipt, err := study.DecodeReceipt(raw, v.analyst)
+	receipt, err := member.DecodeReceipt(raw, v.analyst)
 	if err != nil {
 		return 0, err
 	}
@@ -331,7 +332,7 @@ func (v *visit) sendOutbox(ctx context.Context, c post.Post, kind string) (int64
 }
 
 // receiptFor reports whether a receipt is for the bundle of one kind in the outbox.
-func (v *visit) receiptFor(kind string, receipt *study.Receipt) (bool, error) {
+func (v *visit) receiptFor(kind string, receipt *member.Receipt) (bool, error) {
 	env, err := readEnvelope(v.site.Outbox(kind))
 	if err != nil {
 		return false, err
@@ -346,12 +347,12 @@ func notOurs(path string, err error) error {
 }
 
 // receipt is the analyst's for the bundle of one kind.
-func (v *visit) receipt(kind string) (*study.Receipt, error) {
+func (v *visit) receipt(kind string) (*member.Receipt, error) {
 	raw, err := v.site.Receipt(kind)
 	if err != nil {
 		return nil, err
 	}
-	return study.DecodeReceipt(raw, v.analyst)
+	return member.DecodeReceipt(raw, v.analyst)
 }
 
 // sealedHere makes sure that the file in the outbox is, to its last byte, a bundle that

@@ -16,12 +16,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/cli"
 	"concord/internal/client"
 	"concord/internal/post"
 	"concord/internal/site"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -50,7 +50,7 @@ type flag struct {
 // blinded is the encoding of a note as it leaves: of flagBytes, and like no other.
 func (f flag) blinded() ([]byte, error) {
 	f.Blind = "0"
-	b, err := study.Canonical(f)
+	b, err := wire.Canonical(f)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (f flag) blinded() ([]byte, error) {
 	random := make([]byte, (n+1)/2)
 	rand.Read(random)
 	f.Blind = hex.EncodeToString(random)[:n]
-	return study.Canonical(f)
+	return wire.Canonical(f)
 }
 
 // flagUnit is the one thing that notes say so far.
@@ -72,8 +72,8 @@ func (f flag) sentence() string {
 // heardFlag is a note of another party, as it is kept here; why it was of no use, if it was.
 type heardFlag struct {
 	flag
-	From    study.Hash `json:"from"`
-	Refused string     `json:"refused,omitempty"`
+	From    wire.Hash `json:"from"`
+	Refused string    `json:"refused,omitempty"`
 }
 
 func (p *program) poolFlagCommand() *cobra.Command {
@@ -227,13 +227,13 @@ func (p *program) flags(ctx context.Context, v *visit, c post.Post) error {
 	return nil
 }
 
-func flagFile(number int, from study.Hash) string {
+func flagFile(number int, from wire.Hash) string {
 	return fmt.Sprintf("flag-%d-%s.json", number, from)
 }
 
 // takeFlag fetches a note, once, and says what it says. One that is of no use is kept as
 // such.
-func (p *program) takeFlag(ctx context.Context, v *visit, c post.Post, from *study.Statement, info api.BundleInfo) error {
+func (p *program) takeFlag(ctx context.Context, v *visit, c post.Post, from *identity.Statement, info api.BundleInfo) error {
 	name := flagFile(info.Number, from.Fingerprint())
 	if known, err := v.site.ReadPool(name); known != nil || err != nil {
 		return err
@@ -271,10 +271,10 @@ func (p *program) takeFlag(ctx context.Context, v *visit, c post.Post, from *stu
 // returned, without the blind.
 func parseFlag(b []byte, features []string) (flag, error) {
 	var f flag
-	if err := study.CheckFormat(b, "the note", 1); err != nil {
+	if err := wire.CheckFormat(b, "the note", 1); err != nil {
 		return f, err
 	}
-	if err := study.DecodeCanonical(b, &f); err != nil {
+	if err := wire.DecodeCanonical(b, &f); err != nil {
 		return f, err
 	}
 	if f.Format != 1 || f.Says != flagUnit || !slices.Contains(features, f.Feature) {
@@ -310,7 +310,7 @@ func (v *visit) heardFlags() ([]heardFlag, error) {
 
 // heardInWords says who says what.
 func (v *visit) heardInWords(f heardFlag) string {
-	return fmt.Sprintf("%q asks all sites: %s; concord check data.csv says how this site's figures lie to the others'", v.partyNames([]study.Hash{f.From}), f.sentence())
+	return fmt.Sprintf("%q asks all sites: %s; concord check data.csv says how this site's figures lie to the others'", v.partyNames([]wire.Hash{f.From}), f.sentence())
 }
 
 // quoted is a name as it is typed in a shell.

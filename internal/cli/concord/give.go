@@ -13,11 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/internal/parcel"
 	"concord/internal/site"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -205,7 +206,7 @@ func (v *visit) toSay() (items []parcel.Source, what []string, err error) {
 	if w != nil {
 		items = append(items, parcel.FromBytes(parcel.KindWitness, w.Encode()))
 	}
-	raw, err := study.Canonical(holds)
+	raw, err := wire.Canonical(holds)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -234,7 +235,7 @@ func (v *visit) sealedName(name string) string {
 
 // asked names an amendment that a site asks for.
 func asked(kind string) string {
-	if kind == study.AmendRekey {
+	if kind == member.AmendRekey {
 		return "this site's new keys"
 	}
 	return "this site's withdrawal"
@@ -255,7 +256,7 @@ func (v *visit) sealShare() error {
 }
 
 // writeParcel writes a parcel and says what is in it.
-func (p *program) writeParcel(path string, head parcel.Head, items []parcel.Source, id *study.Identity, recipient age.Recipient, what []string) error {
+func (p *program) writeParcel(path string, head parcel.Head, items []parcel.Source, id *identity.Identity, recipient age.Recipient, what []string) error {
 	head.Number = time.Now().Unix()
 	hybrid, _ := recipient.(*age.HybridRecipient)
 	var written *parcel.Head

@@ -9,10 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/cli"
 	"concord/internal/client"
 	"concord/internal/site"
-	"concord/study"
+	"concord/member"
+	"concord/release"
 	"concord/wire"
 )
 
@@ -51,7 +54,7 @@ address, or its other way in.`,
 }
 
 // joinByFile notes what this site asks; the parcel that give writes carries it.
-func (p *program) joinByFile(s *site.Site, id *study.Identity, invite study.Invite) error {
+func (p *program) joinByFile(s *site.Site, id *identity.Identity, invite member.Invite) error {
 	if s.Joined() {
 		p.printf("joined already as %q\n", id.Statement.Name)
 		return nil
@@ -63,11 +66,11 @@ func (p *program) joinByFile(s *site.Site, id *study.Identity, invite study.Invi
 	if err := v.noteJoining(invite, "the analyst, by file"); err != nil {
 		return err
 	}
-	key := study.HashOf(invite.Secret.Reveal())
+	key := wire.HashOf(invite.Secret.Reveal())
 	err := s.PutJoining(site.Joining{
 		Connection: connection(invite),
 		Analyst:    invite.Analyst,
-		Proof:      study.JoinProof(key, invite.Contract, invite.Analyst, id.Statement.Encode()),
+		Proof:      member.JoinProof(key, invite.Contract, invite.Analyst, id.Statement.Encode()),
 	})
 	if err != nil {
 		return err
@@ -78,16 +81,16 @@ func (p *program) joinByFile(s *site.Site, id *study.Identity, invite study.Invi
 }
 
 func (p *program) join(ctx context.Context, line, name, approver, view, trusted string) error {
-	invite, err := study.ParseInvite(line)
+	invite, err := member.ParseInvite(line)
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	if err := study.CheckName(name); err != nil {
+	if err := identity.CheckName(name); err != nil {
 		return &cli.UsageError{Err: err}
 	}
 	var key ed25519.PublicKey
 	if approver != "" {
-		if key, err = study.ParseApprover(approver); err != nil {
+		if key, err = identity.ParseApprover(approver); err != nil {
 			return &cli.UsageError{Err: err}
 		}
 	}
@@ -154,11 +157,11 @@ func (p *program) join(ctx context.Context, line, name, approver, view, trusted 
 	if err != nil {
 		return err
 	}
-	contract, err := study.DecodeContract(raw)
+	agreed, err := contract.Decode(raw)
 	if err != nil {
 		return err
 	}
-	if err := contract.CheckView(id.Statement); err != nil {
+	if err := agreed.CheckView(id.Statement); err != nil {
 		return err
 	}
 	if err := v.noteJoined(invite.Analyst); err != nil {
@@ -167,7 +170,7 @@ func (p *program) join(ctx context.Context, line, name, approver, view, trusted 
 	if err := s.PutJoined(there, analyst, raw); err != nil {
 		return err
 	}
-	p.printf("%s\n\n", study.Describe(contract))
+	p.printf("%s\n\n", release.Describe(agreed))
 	if asks {
 		p.printf("asked to join as %q, fingerprint %s; no data has left\n", name, id.Statement.Fingerprint().Short())
 		p.printf("next: concord status, which says when everybody is let in; then concord roster\n")
@@ -179,9 +182,9 @@ func (p *program) join(ctx context.Context, line, name, approver, view, trusted 
 }
 
 // connection is what a site keeps of an invite.
-func connection(v study.Invite) site.Connection {
+func connection(v member.Invite) site.Connection {
 	c := site.Connection{Format: 1, Address: v.Address, Prefix: v.Prefix, Study: v.Contract}
-	if v.TLS != study.TLSPinned {
+	if v.TLS != member.TLSPinned {
 		c.TLS = v.TLS
 	}
 	return c
@@ -189,7 +192,7 @@ func connection(v study.Invite) site.Connection {
 
 // move lets a site that has joined reach the same analyst's server at another
 // address, or in another way.
-func (p *program) move(s *site.Site, there site.Connection, analyst *study.Statement, target client.Target) error {
+func (p *program) move(s *site.Site, there site.Connection, analyst *identity.Statement, target client.Target) error {
 	known, err := s.Analyst()
 	if err != nil {
 		return err

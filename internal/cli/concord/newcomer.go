@@ -8,37 +8,38 @@ import (
 	"strings"
 
 	"concord/audit"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/post"
 	"concord/internal/site"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
 // addition is a party that is to come after setup, and what the members have said.
 type addition struct {
-	told      *study.Amendment
-	roster    *study.Roster // with it
-	statement *study.Statement
-	said      []*study.Confirmation
+	told      *member.Amendment
+	roster    *member.Roster // with it
+	statement *identity.Statement
+	said      []*member.Confirmation
 	missing   []string
 	raw       api.Amended
 }
 
 // pendingAdd is the add after the chain that members have still to confirm, after its
 // signatures were checked; nil if there is none.
-func (v *visit) pendingAdd(chain *study.Chain, answer api.Roster) (*addition, error) {
+func (v *visit) pendingAdd(chain *member.Chain, answer api.Roster) (*addition, error) {
 	if answer.Pending == nil {
 		return nil, nil
 	}
 	wrong := func(err error) (*addition, error) {
 		return nil, wire.WithHint(fmt.Errorf("the proposed roster %d: %w", chain.Head().Number+1, err), "do not go on: tell the other parties and the analyst")
 	}
-	told, err := study.DecodeAmendment(answer.Pending.Amendment)
+	told, err := member.DecodeAmendment(answer.Pending.Amendment)
 	if err != nil {
 		return wrong(err)
 	}
-	if told.Kind != study.AmendAdd {
+	if told.Kind != member.AmendAdd {
 		return wrong(fmt.Errorf("it is a %q, which nobody confirms", told.Kind))
 	}
 	a := &addition{told: told, raw: *answer.Pending}
@@ -58,8 +59,8 @@ func (v *visit) pendingAdd(chain *study.Chain, answer api.Roster) (*addition, er
 }
 
 // confirmedBy reports whether a member has confirmed the addition.
-func (a *addition) confirmedBy(fingerprint study.Hash) bool {
-	return slices.ContainsFunc(a.said, func(c *study.Confirmation) bool { return c.Party == fingerprint })
+func (a *addition) confirmedBy(fingerprint wire.Hash) bool {
+	return slices.ContainsFunc(a.said, func(c *member.Confirmation) bool { return c.Party == fingerprint })
 }
 
 // printAdd shows a roster with a party that is to come.
@@ -67,7 +68,7 @@ func (p *program) printAdd(v *visit, a *addition) {
 	p.printf("roster %d, with %q, fingerprint %s, who comes after setup:\n", a.roster.Number, a.statement.Name, a.told.Party.Short())
 	p.printRoster(v, a.roster)
 	p.warnOfPieces(v, a)
-	p.printf("phrase: %s\n", strings.Join(study.Phrase(a.told.To), " "))
+	p.printf("phrase: %s\n", strings.Join(member.Phrase(a.told.To), " "))
 	if len(a.missing) > 0 {
 		p.printf("still to confirm: %s\n", strings.Join(a.missing, "; "))
 	}
@@ -85,7 +86,7 @@ func (p *program) warnOfPieces(v *visit, a *addition) {
 
 // mustConfirm reports whether this site's yes to an addition is wanted and not given.
 func (v *visit) mustConfirm(a *addition) bool {
-	return !a.confirmedBy(v.own()) && (v.own() == a.told.Party || v.roster != nil && study.MayAdmit(v.contract, v.roster, v.own()))
+	return !a.confirmedBy(v.own()) && (v.own() == a.told.Party || v.roster != nil && member.MayAdmit(v.contract, v.roster, v.own()))
 }
 
 // tellPending tells that a party is to come, if this site's yes is wanted.
@@ -103,7 +104,7 @@ func (p *program) tellPending(v *visit, answer api.Roster) error {
 
 // confirmAdd is a member's yes to a party that comes after setup.
 func (p *program) confirmAdd(ctx context.Context, v *visit, c post.Post, a *addition, typed string) error {
-	if !study.MayAdmit(v.contract, v.roster, v.own()) {
+	if !member.MayAdmit(v.contract, v.roster, v.own()) {
 		return wire.WithHint(fmt.Errorf("the contract does not name this site among those who confirm %q", a.statement.Name), "nothing is asked of you: concord sync follows when the others have confirmed")
 	}
 	p.printRoster(v, a.roster)
@@ -120,7 +121,7 @@ func (p *program) confirmAdd(ctx context.Context, v *visit, c post.Post, a *addi
 			return wire.WithHint(fmt.Errorf("another member confirms the anchor %s, this site has %s; nothing was confirmed", other.Anchor.Short(), anchor.Short()), "do not go on: tell the other parties and the analyst")
 		}
 	}
-	yes := study.ConfirmAnchor(v.id, v.study, a.told.To, anchor)
+	yes := member.ConfirmAnchor(v.id, v.study, a.told.To, anchor)
 	if err := v.noteOnce(audit.Event{Kind: audit.Confirmed, Epoch: a.told.To, Party: a.told.Party, Note: fmt.Sprintf("that %q comes after setup", a.statement.Name)}); err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func (p *program) confirmAdd(ctx context.Context, v *visit, c post.Post, a *addi
 }
 
 // anchorID names the anchor that this site has; nil if it has closed the study.
-func (v *visit) anchorID() (*study.Hash, error) {
+func (v *visit) anchorID() (*wire.Hash, error) {
 	if !v.site.HasSeed() {
 		return nil, nil
 	}
@@ -163,14 +164,14 @@ func (v *visit) namedIn(answer api.Roster) bool {
 		told = append(told, *answer.Pending)
 	}
 	return slices.ContainsFunc(told, func(t api.Amended) bool {
-		a, err := study.DecodeAmendment(t.Amendment)
-		return err == nil && a.Kind == study.AmendAdd && a.Party == v.own()
+		a, err := member.DecodeAmendment(t.Amendment)
+		return err == nil && a.Kind == member.AmendAdd && a.Party == v.own()
 	})
 }
 
 // ownAdd follows the whole chain up to this site's own coming, which it returns, and the
 // chain before it: every confirmation and signature in it is checked.
-func (v *visit) ownAdd(answer api.Roster) (*addition, *study.Chain, error) {
+func (v *visit) ownAdd(answer api.Roster) (*addition, *member.Chain, error) {
 	do := "do not go on: tell the other parties and the analyst"
 	if !answer.Closed {
 		return nil, nil, wire.WithHint(errors.New("the server amends a roster that is not closed"), do)
@@ -185,10 +186,10 @@ func (v *visit) ownAdd(answer api.Roster) (*addition, *study.Chain, error) {
 	case len(missing) > 0:
 		return nil, nil, wire.WithHint(fmt.Errorf("the server's roster %d was not confirmed by %s", root.Number, strings.Join(missing, ", ")), do)
 	}
-	chain := study.NewChain(v.contract, v.study, root)
+	chain := member.NewChain(v.contract, v.study, root)
 	for i, told := range answer.Amendments {
-		a, err := study.DecodeAmendment(told.Amendment)
-		if err == nil && a.Kind == study.AmendAdd && a.Party == v.own() {
+		a, err := member.DecodeAmendment(told.Amendment)
+		if err == nil && a.Kind == member.AmendAdd && a.Party == v.own() {
 			answer.Pending = &answer.Amendments[i]
 			break
 		}
@@ -216,7 +217,7 @@ func (p *program) confirmOwn(ctx context.Context, v *visit, c post.Post, answer 
 	if err := p.comparePhrase(add.told.To, typed); err != nil {
 		return err
 	}
-	yes := study.Confirm(v.id, v.study, add.told.To)
+	yes := member.Confirm(v.id, v.study, add.told.To)
 	if err := v.noteOnce(audit.Event{Kind: audit.Confirmed, Epoch: add.told.To, Note: "the roster in which this site comes, and the contract"}); err != nil {
 		return err
 	}
@@ -242,11 +243,11 @@ func (p *program) become(ctx context.Context, v *visit, c post.Post) (bool, erro
 	if v.roster != nil || candidate == nil || err != nil {
 		return false, err
 	}
-	mine, err := study.DecodeAmendment(candidate.Amendment)
+	mine, err := member.DecodeAmendment(candidate.Amendment)
 	if err != nil {
 		return false, err
 	}
-	yes, err := study.DecodeConfirmation(candidate.Confirmation)
+	yes, err := member.DecodeConfirmation(candidate.Confirmation)
 	if err != nil {
 		return false, err
 	}

@@ -9,15 +9,16 @@ import (
 
 	"concord/audit"
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/post"
 	"concord/internal/site"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
 // note enters in this site's audit log what is about to leave or to be told, and
 // returns the log's head once it is durable. What goes wrong there stops the step.
-func (v *visit) note(e audit.Event) (study.Head, error) {
+func (v *visit) note(e audit.Event) (member.Head, error) {
 	if e.Epoch.IsZero() {
 		e.Epoch = v.epoch
 	}
@@ -41,8 +42,8 @@ func (v *visit) noteOnce(e audit.Event) error {
 
 // heard is the newest audit head of another participant that this site has heard,
 // zero if none.
-func (v *visit) heard(party study.Hash) (study.Head, error) {
-	var newest study.Head
+func (v *visit) heard(party wire.Hash) (member.Head, error) {
+	var newest member.Head
 	err := v.site.Noted(func(e *audit.Entry) bool {
 		if e.Party == party && e.Heard.Number > newest.Number {
 			newest = e.Heard
@@ -53,7 +54,7 @@ func (v *visit) heard(party study.Hash) (study.Head, error) {
 }
 
 // noteJoining enters, before this site has a contract, that it asks to take part.
-func (v *visit) noteJoining(invite study.Invite, whereTo string) error {
+func (v *visit) noteJoining(invite member.Invite, whereTo string) error {
 	if err := v.site.BeginAudit(invite.Contract, v.own()); err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func (v *visit) noteJoining(invite study.Invite, whereTo string) error {
 }
 
 // noteJoined enters that the contract came which the invite names.
-func (v *visit) noteJoined(analyst study.Hash) error {
+func (v *visit) noteJoined(analyst wire.Hash) error {
 	return v.noteOnce(audit.Event{Kind: audit.Joined, Party: analyst, Note: "the contract came; no data has left"})
 }
 
@@ -78,7 +79,7 @@ func (v *visit) noteSent(kind string) error {
 
 // putReceipt enters the analyst's receipt for the bundle of one kind, with the head of
 // the analyst's log, and keeps it.
-func (v *visit) putReceipt(kind string, r *study.Receipt) error {
+func (v *visit) putReceipt(kind string, r *member.Receipt) error {
 	e := audit.Event{
 		Kind: audit.Receipt, Epoch: r.Epoch, Manifest: r.Manifest, Party: v.analyst.Fingerprint(),
 		Note: fmt.Sprintf("for the %s, of %s", named(kind), r.Received.Format(time.RFC3339)),
@@ -94,7 +95,7 @@ func (v *visit) putReceipt(kind string, r *study.Receipt) error {
 
 // noteReceived enters a bundle that came and was checked, with the head of its
 // sender's log.
-func (v *visit) noteReceived(from *study.Statement, r *bundle.Reader) error {
+func (v *visit) noteReceived(from *identity.Statement, r *bundle.Reader) error {
 	e := audit.Event{
 		Kind: audit.Received, Manifest: r.Manifest.Hash(), Party: from.Fingerprint(),
 		Note: fmt.Sprintf("the %s of %q; verified", receivedName(r.Manifest), from.Name),
@@ -119,7 +120,7 @@ func (v *visit) noteWitness(raw []byte) error {
 	if len(raw) == 0 {
 		return nil
 	}
-	w, err := study.DecodeWitness(raw, v.analyst)
+	w, err := member.DecodeWitness(raw, v.analyst)
 	if err != nil {
 		return fmt.Errorf("the analyst's word on the audit logs: %w", err)
 	}
@@ -129,7 +130,7 @@ func (v *visit) noteWitness(raw []byte) error {
 	if known, err := v.witness(); err != nil || known != nil && known.Heads.Own.Number >= w.Heads.Own.Number {
 		return err
 	}
-	err = v.noteOnce(audit.Event{Kind: audit.Witnessed, Party: v.analyst.Fingerprint(), Heard: *w.Heads.Own, File: study.HashOf(raw)})
+	err = v.noteOnce(audit.Event{Kind: audit.Witnessed, Party: v.analyst.Fingerprint(), Heard: *w.Heads.Own, File: wire.HashOf(raw)})
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (v *visit) noteWitness(raw []byte) error {
 }
 
 // witness is the analyst's newest word on both audit logs, nil if there is none.
-func (v *visit) witness() (*study.Witness, error) {
+func (v *visit) witness() (*member.Witness, error) {
 	raw, err := v.site.Witness()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -145,16 +146,16 @@ func (v *visit) witness() (*study.Witness, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := study.DecodeWitness(raw, v.analyst)
+	w, err := member.DecodeWitness(raw, v.analyst)
 	if err == nil && w.Heads.Own == nil {
-		err = errors.New("study: a witness without a head of its own")
+		err = errors.New("member: a witness without a head of its own")
 	}
 	return w, err
 }
 
 // ownWitness is this site's signed word on both audit logs, nil before it has one.
-func (v *visit) ownWitness() (*study.Witness, error) {
-	var own study.Head
+func (v *visit) ownWitness() (*member.Witness, error) {
+	var own member.Head
 	err := v.site.Noted(func(e *audit.Entry) bool {
 		own = e.Head()
 		return true
@@ -166,8 +167,8 @@ func (v *visit) ownWitness() (*study.Witness, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &study.Witness{
-		Format: 1, Study: v.study, By: v.own(), To: v.analyst.Fingerprint(), Heads: *study.NewHeads(own, seen), Time: time.Now().UTC().Truncate(time.Second),
+	w := &member.Witness{
+		Format: 1, Study: v.study, By: v.own(), To: v.analyst.Fingerprint(), Heads: *member.NewHeads(own, seen), Time: time.Now().UTC().Truncate(time.Second),
 	}
 	w.Sign(v.id)
 	return w, nil
@@ -175,7 +176,7 @@ func (v *visit) ownWitness() (*study.Witness, error) {
 
 // exchanger is a post that reaches the analyst at once.
 type exchanger interface {
-	ExchangeHeads(ctx context.Context, w *study.Witness) ([]byte, error)
+	ExchangeHeads(ctx context.Context, w *member.Witness) ([]byte, error)
 }
 
 // exchangeHeads gives the analyst this site's word on both audit logs and keeps the

@@ -14,12 +14,15 @@ import (
 	"testing"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/cli/concord"
 	"concord/internal/pinned"
 	"concord/internal/server"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // office is an analyst who may be malicious: a real server whose answers bend changes
@@ -27,17 +30,17 @@ import (
 type office struct {
 	t        *testing.T
 	dir      string
-	id       *study.Identity
+	id       *identity.Identity
 	store    *store.Store
 	server   *server.Server
 	front    *httptest.Server
-	contract *study.Contract
-	study    study.Hash
+	contract *contract.Contract
+	study    wire.Hash
 	// bendRoster and bendBundles change an answer to a party; bendFetch the bytes of a
 	// bundle. They may be nil.
 	bendRoster  func(party string, answer *api.Roster)
 	bendBundles func(party string, answer *api.Bundles)
-	bendFetch   func(party string, manifest study.Hash, raw []byte) []byte
+	bendFetch   func(party string, manifest wire.Hash, raw []byte) []byte
 	// acceptAll answers every confirmation and every bundle with a yes.
 	acceptAll bool
 	// losePosts lets the server do what a message asks, and loses its answer.
@@ -50,14 +53,14 @@ func newOffice(t *testing.T) *office {
 	t.Helper()
 	o := &office{t: t, dir: t.TempDir()}
 	var err error
-	if o.id, err = study.NewIdentity(study.RoleAnalyst, "Office", nil); err != nil {
+	if o.id, err = identity.New(identity.RoleAnalyst, "Office", nil); err != nil {
 		t.Fatal(err)
 	}
 	if o.store, err = store.Open(t.TempDir(), o.id); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { o.store.Close() })
-	if o.contract, err = study.ParseYAML([]byte("name: T\nparties: 3\nfeatures: [a, b]\nlabel: {name: y}\n")); err != nil {
+	if o.contract, err = contract.ParseYAML([]byte("name: T\nparties: 3\nfeatures: [a, b]\nlabel: {name: y}\n")); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := o.contract.Encode()
@@ -104,7 +107,7 @@ func (o *office) answer(honest http.Handler, w http.ResponseWriter, r *http.Requ
 	case path == "/bundles" && o.bendBundles != nil:
 		body = bent(o.t, body, func(a *api.Bundles) { o.bendBundles(party, a) })
 	case isBundle && o.bendFetch != nil:
-		hash, err := study.ParseHash(manifest)
+		hash, err := wire.ParseHash(manifest)
 		if err != nil {
 			o.t.Error(err)
 		}
@@ -150,12 +153,12 @@ func (o *office) who(r *http.Request) string {
 func (o *office) site(name string) string { return filepath.Join(o.dir, name) }
 
 // statementOf is a clinic's own statement, nil before it has one.
-func (o *office) statementOf(name string) *study.Statement {
+func (o *office) statementOf(name string) *identity.Statement {
 	b, err := os.ReadFile(filepath.Join(o.site(name), "statement.json"))
 	if err != nil {
 		return nil
 	}
-	s, err := study.DecodeStatement(b)
+	s, err := identity.DecodeStatement(b)
 	if err != nil {
 		o.t.Error(err)
 	}
@@ -183,8 +186,8 @@ func (o *office) must(status int, says string, name string, args ...string) stri
 func (o *office) join() {
 	o.t.Helper()
 	for _, name := range clinics {
-		invite := study.NewInvite(o.front.Listener.Addr().String(), o.study, o.id.Statement.Fingerprint())
-		if err := o.store.AddInvite(o.t.Context(), o.study, study.HashOf(invite.Secret.Reveal()), name); err != nil {
+		invite := member.NewInvite(o.front.Listener.Addr().String(), o.study, o.id.Statement.Fingerprint())
+		if err := o.store.AddInvite(o.t.Context(), o.study, wire.HashOf(invite.Secret.Reveal()), name); err != nil {
 			o.t.Fatal(err)
 		}
 		o.must(0, "joined as", name, "join", invite.Line(), "--name", name)

@@ -17,7 +17,6 @@ import (
 	"concord/bundle"
 	"concord/internal/cli"
 	"concord/party"
-	"concord/study"
 	"concord/table"
 	"concord/wire"
 )
@@ -329,21 +328,21 @@ folder, where prepare and receive find it. Nothing leaves.`,
 				return err
 			}
 			defer unlock()
-			want := v.contract.Anchor.SHA256
-			if want == nil {
+			want, ok := v.contract.PublicFile()
+			if !ok {
 				return cli.Usagef("the anchor of this study is %s, which needs no public file", v.contract.Anchor.Kind)
 			}
 			b, err := os.ReadFile(args[0])
 			if err != nil {
 				return err
 			}
-			if got := study.HashOf(b); got != *want {
+			if got := wire.HashOf(b); got != want {
 				return wire.WithHint(fmt.Errorf("%s has the SHA-256 %s, the contract's public file has %s", args[0], got.Short(), want.Short()), "ask the analyst for the file that the contract means")
 			}
 			if _, err := v.readPublic(args[0]); err != nil {
 				return err
 			}
-			if err := v.noteOnce(audit.Event{Kind: audit.Received, File: *want, Note: "the public file that the anchor is made of"}); err != nil {
+			if err := v.noteOnce(audit.Event{Kind: audit.Received, File: want, Note: "the public file that the anchor is made of"}); err != nil {
 				return err
 			}
 			if err := v.site.PutPublic(b); err != nil {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"strings"
 
-	"concord/study"
+	"concord/identity"
 	"concord/wire"
 )
 
 // poolWithout signs that a party's message did not come.
 func (p *program) poolWithout(ctx context.Context, name string) error {
-	var gone *study.Statement
+	var gone *identity.Statement
 	named := func(v *visit) error {
 		for _, s := range v.chain.Root().Parties() {
 			if strings.EqualFold(s.Name, name) || strings.HasPrefix(s.Fingerprint().String(), name) && len(name) >= 12 {

@@ -10,11 +10,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
-	"concord/internal/npy"
 	"concord/internal/post"
 	"concord/internal/site"
-	"concord/study"
+	"concord/npy"
 	"concord/wire"
 )
 
@@ -26,7 +26,7 @@ const skippedFile = "skipped.json"
 
 // first is the party that makes the common directions: the first in the roster that people
 // confirmed, of those that have not left and that nobody here has given up.
-func (v *visit) first() *study.Statement {
+func (v *visit) first() *identity.Statement {
 	skipped := v.skipped()
 	for _, s := range v.chain.Root().Parties() {
 		if v.chain.Present(s.Fingerprint()) != nil && !slices.Contains(skipped, s.Fingerprint()) {
@@ -36,8 +36,8 @@ func (v *visit) first() *study.Statement {
 	return v.statementIn(v.chain.Setup())
 }
 
-func (v *visit) skipped() []study.Hash {
-	var list []study.Hash
+func (v *visit) skipped() []wire.Hash {
+	var list []wire.Hash
 	if b, err := v.site.ReadPool(skippedFile); err == nil && b != nil {
 		_ = json.Unmarshal(b, &list) // a damaged list is none
 	}
@@ -55,7 +55,7 @@ func (v *visit) isDirections(b api.BundleInfo) bool {
 // skipFirst goes on to the next party in the roster where the first never sends the
 // common directions. All parties have to do the same, or their bases differ, which the
 // analyst's program finds before it aligns anything.
-func (p *program) skipFirst(v *visit, gone *study.Statement) error {
+func (p *program) skipFirst(v *visit, gone *identity.Statement) error {
 	done, err := v.poolDone()
 	if err != nil {
 		return err

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"concord/bundle"
+	"concord/contract"
 	"concord/internal/site"
 	"concord/masked"
 	"concord/party"
 	"concord/pooled"
-	"concord/study"
 	"concord/table"
 	"concord/wire"
 )
@@ -64,7 +64,7 @@ func (r poolReport) keeps(f party.Floors) error {
 }
 
 // scanned goes over the rows of a file for a stage: the vector, and on the way the report.
-func (v *visit) scanned(path string, pool *pooled.Pool, stage study.Stage, opt table.Options, from source) (masked.Vector, poolReport, error) {
+func (v *visit) scanned(path string, pool *pooled.Pool, stage contract.Stage, opt table.Options, from source) (masked.Vector, poolReport, error) {
 	report := poolReport{Stage: stage.String()}
 	for _, f := range v.contract.Features {
 		g := poolFeature{Name: f.Name, Names: f.Spellings()}
@@ -193,7 +193,7 @@ func (p *program) printPool(v *visit, m *bundle.Manifest, r poolReport, all bool
 			v.viewAlone(), len(m.Recipients), partiesWord(colluders), v.standTogether(len(m.Recipients)+1)-colluders, v.ofThisView()),
 		"once all have sent theirs and most have revealed, nothing is taken back: a party that withdraws later stays in the sums.",
 	}
-	if stage.Kind != study.StageFigures {
+	if stage.Kind != contract.StageFigures {
 		said = append(said, "second moments say which columns rise and fall together in all rows; of a site with few rows they say more than means do.")
 	}
 	levels := make([][]int, len(r.Features))
@@ -217,7 +217,7 @@ func partiesWord(n int) string {
 }
 
 // summedInWords says what a stage sums.
-func (v *visit) summedInWords(stage study.Stage) string {
+func (v *visit) summedInWords(stage contract.Stage) string {
 	var numbers, levels []string
 	for _, f := range v.whole.Features {
 		if f.Ranged() {
@@ -228,7 +228,7 @@ func (v *visit) summedInWords(stage study.Stage) string {
 	}
 	m := v.whole.M()
 	switch stage.Kind {
-	case study.StageFigures:
+	case contract.StageFigures:
 		parts := []string{"the number of rows, and of each feature how many rows lack it"}
 		if len(v.whole.Views) > 0 {
 			parts[0] = "the number of rows of each view, and of each feature how many rows lack it"
@@ -240,7 +240,7 @@ func (v *visit) summedInWords(stage study.Stage) string {
 			parts = append(parts, "of "+listed(levels)+" how many rows have each level")
 		}
 		return strings.Join(parts, "; ")
-	case study.StageMoments:
+	case contract.StageMoments:
 		if len(v.whole.Views) > 0 {
 			return fmt.Sprintf("the products of each pair of the %d prepared columns, less the pooled means, summed over the rows of the sites that have both: %d numbers, which say how columns go together", m, m*(m+1)/2)
 		}

@@ -15,13 +15,13 @@ import (
 	"concord/anchor"
 	"concord/audit"
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/durable"
 	"concord/internal/post"
 	"concord/internal/site"
 	"concord/masked"
 	"concord/secret"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -58,9 +58,9 @@ type keptRound struct {
 	Refused map[string]string `json:"refused,omitempty"`
 }
 
-func stageFile(stage int) string    { return fmt.Sprintf("stage-%d.secret", stage) }
-func vectorFile(stage int) string   { return fmt.Sprintf("vector-%d.secret", stage) }
-func wordsFile(h study.Hash) string { return h.String() + ".words" }
+func stageFile(stage int) string   { return fmt.Sprintf("stage-%d.secret", stage) }
+func vectorFile(stage int) string  { return fmt.Sprintf("vector-%d.secret", stage) }
+func wordsFile(h wire.Hash) string { return h.String() + ".words" }
 
 // poolConfig says what is summed in a stage, and by whom: all parties of the roster that
 // people confirmed, with the keys that they had then, whatever keys they have now. A later
@@ -85,7 +85,7 @@ func (v *visit) poolConfig(stage int) (masked.Config, error) {
 }
 
 // leftBefore are the parties that are not in the sums of the stage before, sorted.
-func (v *visit) leftBefore(stage int) ([]study.Hash, error) {
+func (v *visit) leftBefore(stage int) ([]wire.Hash, error) {
 	if stage == 1 {
 		return nil, nil
 	}
@@ -95,16 +95,16 @@ func (v *visit) leftBefore(stage int) ([]study.Hash, error) {
 	}
 	line, _, _ := bytes.Cut(b, []byte("\n"))
 	var head sumsHead
-	if err := study.DecodeCanonical(line, &head); err != nil {
+	if err := wire.DecodeCanonical(line, &head); err != nil {
 		return nil, fmt.Errorf("%s: %w", v.site.Pool(sumsFile(stage-1)), err)
 	}
-	var left []study.Hash
+	var left []wire.Hash
 	for _, s := range v.chain.Root().Parties() {
 		if h := s.Fingerprint(); !slices.Contains(head.Set, h) {
 			left = append(left, h)
 		}
 	}
-	slices.SortFunc(left, func(a, b study.Hash) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(left, func(a, b wire.Hash) int { return bytes.Compare(a[:], b[:]) })
 	return left, nil
 }
 
@@ -131,7 +131,7 @@ func (v *visit) loadRound(stage int) (*poolRound, error) {
 		return nil, fmt.Errorf("%s: %w", v.site.Pool(stageFile(stage)), err)
 	}
 	if r.kept.Format != 1 {
-		return nil, &study.FormatError{What: v.site.Pool(stageFile(stage)), Theirs: r.kept.Format, Newest: 1}
+		return nil, &wire.FormatError{What: v.site.Pool(stageFile(stage)), Theirs: r.kept.Format, Newest: 1}
 	}
 	r.Round, err = masked.Resume(config, id, secret.NewBytes(r.kept.State))
 	if err != nil {
@@ -194,7 +194,7 @@ func (r *poolRound) draftMessage(number int, member string, m masked.Message, st
 	name := site.PoolName(r.stage, number)
 	if r.v.site.HasDraft(name) {
 		if known, err := r.v.loadManifest(name); err == nil {
-			if in, ok := known.Member(member); ok && in.SHA256 == study.HashOf(m.Head) {
+			if in, ok := known.Member(member); ok && in.SHA256 == wire.HashOf(m.Head) {
 				return nil
 			}
 		}
@@ -220,14 +220,14 @@ func (r *poolRound) draftMessage(number int, member string, m masked.Message, st
 // poolHeader is the header of a message of masked sums: to all others that were in setup
 // and have not left.
 func (v *visit) poolHeader(stage, number int) bundle.Header {
-	var to []*study.Statement
+	var to []*identity.Statement
 	for _, s := range v.chain.Root().Parties() {
 		if now := v.chain.Present(s.Fingerprint()); now != nil && !v.chain.Same(s.Fingerprint(), v.own()) {
 			to = append(to, now)
 		}
 	}
 	h := v.header(bundle.KindPool, to)
-	slices.SortFunc(h.Recipients, func(a, b study.Hash) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(h.Recipients, func(a, b wire.Hash) int { return bytes.Compare(a[:], b[:]) })
 	h.Round, h.Number = stage, number
 	return h
 }
@@ -267,7 +267,7 @@ func (r *poolRound) stale(name string, m masked.Message) bool {
 // answers enters in the ledger, durably, that a ready message for a set leaves: others may
 // open its sums without this site. What they would show beside earlier answers only a
 // person approves.
-func (r *poolRound) answers(name string, set []study.Hash) error {
+func (r *poolRound) answers(name string, set []wire.Hash) error {
 	v := r.v
 	m, err := v.loadManifest(name)
 	if err != nil {
@@ -416,7 +416,7 @@ func refusedBundle(err error) bool {
 
 // takeMessage fetches one message and hands it to the round. The words of a ready
 // message are kept under their SHA-256.
-func (p *program) takeMessage(ctx context.Context, c post.Post, r *poolRound, from *study.Statement, info api.BundleInfo) error {
+func (p *program) takeMessage(ctx context.Context, c post.Post, r *poolRound, from *identity.Statement, info api.BundleInfo) error {
 	reader, closeFile, err := r.v.fetch(ctx, c, from, info, api.PoolBytes(r.v.whole))
 	if err != nil {
 		return err
@@ -460,7 +460,7 @@ func (p *program) takeMessage(ctx context.Context, c post.Post, r *poolRound, fr
 
 // forward passes on the ready messages of parties that others want to leave out, where
 // this site has them.
-func (p *program) forwardPool(ctx context.Context, c post.Post, r *poolRound, proposed []study.Hash) error {
+func (p *program) forwardPool(ctx context.Context, c post.Post, r *poolRound, proposed []wire.Hash) error {
 	for _, m := range r.Forward() {
 		if m.Kind != masked.KindReady || !slices.Contains(proposed, m.Sender) {
 			continue
@@ -471,7 +471,7 @@ func (p *program) forwardPool(ctx context.Context, c post.Post, r *poolRound, pr
 			if err != nil {
 				return err
 			}
-			if in, ok := known.Member(forwardMember); ok && in.SHA256 == study.HashOf(m.Head) {
+			if in, ok := known.Member(forwardMember); ok && in.SHA256 == wire.HashOf(m.Head) {
 				break
 			}
 		}
@@ -486,12 +486,12 @@ func (p *program) forwardPool(ctx context.Context, c post.Post, r *poolRound, pr
 }
 
 // openWords opens the words of a ready message.
-func (r *poolRound) openWords(h study.Hash) (io.ReadCloser, error) {
+func (r *poolRound) openWords(h wire.Hash) (io.ReadCloser, error) {
 	return os.Open(r.v.site.Pool(wordsFile(h)))
 }
 
 // partyNames names parties of the round for people.
-func (v *visit) partyNames(parties []study.Hash) string {
+func (v *visit) partyNames(parties []wire.Hash) string {
 	var list []string
 	for _, h := range parties {
 		if s := v.chain.Known(h); s != nil {
@@ -504,7 +504,7 @@ func (v *visit) partyNames(parties []study.Hash) string {
 
 // notePooled enters in the audit log that the sums of a stage are known, under a name of them
 // that says nothing without the parties' seed.
-func (v *visit) notePooled(stage int, name string, set []study.Hash, sums study.Hash) error {
+func (v *visit) notePooled(stage int, name string, set []wire.Hash, sums wire.Hash) error {
 	seed, ok, err := v.site.Seed()
 	if err != nil {
 		return err

@@ -13,12 +13,12 @@ import (
 
 	"concord/anchor"
 	"concord/bundle"
-	"concord/internal/npy"
+	"concord/contract"
 	"concord/internal/site"
 	"concord/masked"
+	"concord/npy"
 	"concord/pooled"
 	"concord/secret"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -39,10 +39,10 @@ const directionsMember = "directions"
 // sumsHead is the first line of a file of pooled sums; the words follow, 16 bytes each in
 // little endian.
 type sumsHead struct {
-	Format int          `json:"format"`
-	Stage  int          `json:"stage"`
-	Set    []study.Hash `json:"set"`
-	Words  int          `json:"words"`
+	Format int         `json:"format"`
+	Stage  int         `json:"stage"`
+	Set    []wire.Hash `json:"set"`
+	Words  int         `json:"words"`
 }
 
 // pools reports whether this study pools figures.
@@ -109,7 +109,7 @@ func (v *visit) decodeSums(pool *pooled.Pool, stage int, b []byte) (masked.Sums,
 	var none masked.Sums
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	var head sumsHead
-	if err := study.DecodeCanonical(line, &head); err != nil {
+	if err := wire.DecodeCanonical(line, &head); err != nil {
 		return none, err
 	}
 	statistics, err := pool.Statistics(v.whole.Stages()[stage-1])
@@ -123,7 +123,7 @@ func (v *visit) decodeSums(pool *pooled.Pool, stage int, b []byte) (masked.Sums,
 	for i := range words {
 		words[i] = masked.Word{Lo: binary.LittleEndian.Uint64(rest[16*i:]), Hi: binary.LittleEndian.Uint64(rest[16*i+8:])}
 	}
-	if slices.ContainsFunc(head.Set, func(h study.Hash) bool { _, err := v.chain.Root().Member(h); return err != nil }) || len(head.Set) == 0 {
+	if slices.ContainsFunc(head.Set, func(h wire.Hash) bool { _, err := v.chain.Root().Member(h); return err != nil }) || len(head.Set) == 0 {
 		return none, errors.New("it names parties that were not in setup")
 	}
 	statistics.Bound *= float64(len(head.Set)) // of one party's numbers it is that of each
@@ -133,7 +133,7 @@ func (v *visit) decodeSums(pool *pooled.Pool, stage int, b []byte) (masked.Sums,
 
 // encodeSums is a file of pooled sums.
 func encodeSums(stage int, sums masked.Sums) ([]byte, error) {
-	line, err := study.Canonical(sumsHead{Format: 1, Stage: stage, Set: sums.Set, Words: sums.Len()})
+	line, err := wire.Canonical(sumsHead{Format: 1, Stage: stage, Set: sums.Set, Words: sums.Len()})
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (v *visit) keepSums(stage int, sums masked.Sums) error {
 	if err != nil {
 		return err
 	}
-	if err := v.notePooled(stage, v.whole.Stages()[stage-1].String(), sums.Set, study.Hash(sha256.Sum256(b))); err != nil {
+	if err := v.notePooled(stage, v.whole.Stages()[stage-1].String(), sums.Set, wire.Hash(sha256.Sum256(b))); err != nil {
 		return err
 	}
 	pool, err := v.pooledSoFar()
@@ -219,7 +219,7 @@ func (v *visit) keepSums(stage int, sums masked.Sums) error {
 // putVector keeps this site's own numbers of a stage until it is done: a smaller set needs
 // them masked anew.
 func (v *visit) putVector(stage int, vector masked.Vector) error {
-	b, err := encodeSums(stage, masked.Sums{Vector: vector, Set: []study.Hash{v.chain.Origin(v.own())}})
+	b, err := encodeSums(stage, masked.Sums{Vector: vector, Set: []wire.Hash{v.chain.Origin(v.own())}})
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (v *visit) sumsLedger() (*masked.Ledger, error) {
 const topicOfSums = "figures"
 
 // question is what this site is asked in a stage, for the ledger.
-func (v *visit) question(stage int, set []study.Hash, source study.Hash, statistics study.Hash) masked.Answered {
+func (v *visit) question(stage int, set []wire.Hash, source wire.Hash, statistics wire.Hash) masked.Answered {
 	return masked.Answered{
 		Topic: topicOfSums, Epoch: v.chain.Setup(), Stage: stage, Statistics: statistics, Set: set, Views: v.viewsOf(set), Source: source,
 	}
@@ -276,7 +276,7 @@ func (v *visit) judge(q masked.Answered) (masked.Verdict, error) {
 	if err != nil {
 		return masked.Verdict{}, err
 	}
-	return l.Judge(q, v.chain.Origin(v.own()), v.whole.Pooling.Colluders, func(h study.Hash) string { return fmt.Sprintf("%q", v.partyNames([]study.Hash{h})) }), nil
+	return l.Judge(q, v.chain.Origin(v.own()), v.whole.Pooling.Colluders, func(h wire.Hash) string { return fmt.Sprintf("%q", v.partyNames([]wire.Hash{h})) }), nil
 }
 
 // answer enters a question in the ledger, durably, before the answer leaves.
@@ -304,7 +304,7 @@ func (v *visit) pooledSource() (from source, ok bool, err error) {
 
 // modelFigures are the pooled figures that a model's rows are prepared by, nil where
 // nothing is pooled. They are here after the study is closed too.
-func (v *visit) modelFigures() (*study.Figures, error) {
+func (v *visit) modelFigures() (*contract.Figures, error) {
 	if !v.pools() {
 		return nil, nil
 	}
@@ -315,7 +315,7 @@ func (v *visit) modelFigures() (*study.Figures, error) {
 	if b == nil {
 		return nil, wire.WithHint(errNotPooled, "run concord sync")
 	}
-	f, err := study.DecodeFigures(b, v.whole)
+	f, err := contract.DecodeFigures(b, v.whole)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", v.site.Pool(site.PoolFigures), err)
 	}

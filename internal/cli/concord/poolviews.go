@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"strings"
 
+	"concord/contract"
 	"concord/masked"
 	"concord/party"
 	"concord/pooled"
-	"concord/study"
+	"concord/wire"
 )
 
 // holders are the parties of setup that have the same features, where the contract has views:
@@ -26,11 +27,11 @@ func (v *visit) holders() []masked.Holders {
 
 // viewsOf says for each of a set of parties which features it has, by the name of the first
 // view that has them; nil where the contract has none.
-func (v *visit) viewsOf(set []study.Hash) []string {
+func (v *visit) viewsOf(set []wire.Hash) []string {
 	if len(v.whole.Views) == 0 {
 		return nil
 	}
-	named := map[study.Hash]string{}
+	named := map[wire.Hash]string{}
 	for _, h := range v.whole.Holdings(v.chain.Root().Parties()) {
 		for _, p := range h.Parties {
 			named[p.Fingerprint()] = h.Views[0]
@@ -44,7 +45,7 @@ func (v *visit) viewsOf(set []study.Hash) []string {
 }
 
 // viewsNamed names a lot of parties that have the same features.
-func viewsNamed(h study.Holding) string {
+func viewsNamed(h contract.Holding) string {
 	if len(h.Views) == 1 {
 		return fmt.Sprintf("the view %q", h.Views[0])
 	}

@@ -13,13 +13,14 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/internal/site"
 	"concord/learn"
 	"concord/metric"
 	"concord/onnx"
-	"concord/study"
+	"concord/release"
 	"concord/table"
 	"concord/wire"
 )
@@ -134,7 +135,7 @@ func (v *visit) mayWrite(out, in string, force bool) error {
 	return nil
 }
 
-func (p *program) writePredictions(c *study.Contract, t *table.Table, scored onnx.Output) error {
+func (p *program) writePredictions(c *contract.Contract, t *table.Table, scored onnx.Output) error {
 	w := csv.NewWriter(p.out)
 	header := []string{"line", c.Label.Name}
 	for _, level := range c.Label.Levels {
@@ -161,11 +162,11 @@ func (p *program) writePredictions(c *study.Contract, t *table.Table, scored onn
 }
 
 // judge compares predictions with the labels of the file, if it has them.
-func judge(c *study.Contract, t *table.Table, scores *mat.Dense) ([]study.Metric, error) {
-	var out []study.Metric
+func judge(c *contract.Contract, t *table.Table, scores *mat.Dense) ([]release.Metric, error) {
+	var out []release.Metric
 	add := func(name string, v float64, err error) error {
 		if err == nil {
-			out = append(out, study.Metric{Name: name, Value: v})
+			out = append(out, release.Metric{Name: name, Value: v})
 		}
 		return err
 	}
@@ -194,7 +195,7 @@ func judge(c *study.Contract, t *table.Table, scores *mat.Dense) ([]study.Metric
 		}
 		// R² is undefined where the labels do not vary; then RMSE says it all.
 		if v, err := metric.R2(values, predicted); err == nil {
-			out = append(out, study.Metric{Name: "r2", Value: v})
+			out = append(out, release.Metric{Name: "r2", Value: v})
 		}
 	}
 	return out, nil

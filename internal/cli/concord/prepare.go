@@ -14,11 +14,13 @@ import (
 
 	"concord/audit"
 	"concord/basis"
+	basisspec "concord/basis/spec"
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/durable"
 	"concord/internal/site"
 	"concord/party"
-	"concord/study"
+	"concord/release"
 	"concord/table"
 	"concord/wire"
 )
@@ -100,7 +102,7 @@ func (p *program) prepare(path string, opt table.Options, view string, again boo
 	defer made.Erase()
 	var sealTo []age.Recipient
 	if v.nri() {
-		if sealTo, err = recipientKeys([]*study.Statement{v.analyst}); err != nil {
+		if sealTo, err = recipientKeys([]*identity.Statement{v.analyst}); err != nil {
 			return err
 		}
 	}
@@ -149,13 +151,13 @@ func (p *program) askAgain(v *visit, before int) error {
 	p.printf("%s of this study was sealed here before; the server may have kept it, whatever it says\n", contributions(before))
 	p.printf("%s\n", wrapped("! whoever has both images of a row puts them beside each other by their anchors: the order of each is told by the other", 2, 100))
 	switch directions := min(m, (before+1)*l); v.contract.Basis.Kind {
-	case "random", basis.KindPerturbed:
+	case basisspec.Random, basisspec.Perturbed:
 		all := ""
 		if directions == m {
 			all = ": all that there is, so that whole rows may come back"
 		}
 		p.printf("%s\n", wrapped(fmt.Sprintf("! the new basis leaves out other directions than the old one: with any one party the analyst undoes up to %d of %d%s", directions, m, all), 2, 100))
-	case "common-random": // the same directions, whatever the rows
+	case basisspec.CommonRandom: // the same directions, whatever the rows
 		p.printf("! rows that changed, were added or left out show\n")
 	default:
 		p.printf("%s\n", wrapped("! from a changed file the new basis leaves out other directions than the old one; rows that changed, were added or left out show", 2, 100))
@@ -191,16 +193,16 @@ const reportFile = "report.json"
 
 func (v *visit) contributionDraft(made *party.Contribution) bundle.Draft {
 	d := bundle.Draft{
-		Header: v.header(bundle.KindContribution, []*study.Statement{v.analyst}),
+		Header: v.header(bundle.KindContribution, []*identity.Statement{v.analyst}),
 		Anchor: &made.Anchor,
 		View:   v.contract.ViewOf(),
 	}
-	d.Members = append(d.Members, bundle.FromMatrix(study.MemberX, made.X)...)
-	d.Members = append(d.Members, bundle.FromMatrix(study.MemberA, made.A)...)
+	d.Members = append(d.Members, bundle.FromMatrix(release.MemberX, made.X)...)
+	d.Members = append(d.Members, bundle.FromMatrix(release.MemberA, made.A)...)
 	if made.Labels != nil {
-		d.Members = append(d.Members, bundle.FromInts(study.MemberY, made.Labels))
+		d.Members = append(d.Members, bundle.FromInts(release.MemberY, made.Labels))
 	} else {
-		d.Members = append(d.Members, bundle.FromMatrix(study.MemberY, made.Values)...)
+		d.Members = append(d.Members, bundle.FromMatrix(release.MemberY, made.Values)...)
 	}
 	return d
 }

@@ -12,7 +12,6 @@ import (
 	"concord/bundle"
 	"concord/internal/site"
 	"concord/party"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -22,10 +21,10 @@ import (
 // out whoever may write in the folder and has not the site's key, and mistakes; who
 // has the key can sign anything.
 type prepared struct {
-	Manifest  study.Hash `json:"manifest"`
-	Report    study.Hash `json:"report"` // SHA-256 of the files
-	Source    study.Hash `json:"source"`
-	Signature []byte     `json:"signature,omitempty"`
+	Manifest  wire.Hash `json:"manifest"`
+	Report    wire.Hash `json:"report"` // SHA-256 of the files
+	Source    wire.Hash `json:"source"`
+	Signature []byte    `json:"signature,omitempty"`
 }
 
 const (
@@ -52,9 +51,9 @@ func (v *visit) writePrepared(dir string, m *bundle.Manifest) error {
 		if err != nil {
 			return err
 		}
-		*hash = study.HashOf(b)
+		*hash = wire.HashOf(b)
 	}
-	w.Signature = study.Sign(v.id.SigningKey(), signPrepared, w.signedPart())
+	w.Signature = wire.Sign(v.id.SigningKey(), signPrepared, w.signedPart())
 	b, err := json.MarshalIndent(w, "", "  ")
 	if err != nil {
 		return err
@@ -62,8 +61,8 @@ func (v *visit) writePrepared(dir string, m *bundle.Manifest) error {
 	return os.WriteFile(filepath.Join(dir, preparedFile), append(b, '\n'), draftPerm)
 }
 
-func (w *prepared) files() map[string]*study.Hash {
-	return map[string]*study.Hash{reportFile: &w.Report, sourceFile: &w.Source}
+func (w *prepared) files() map[string]*wire.Hash {
+	return map[string]*wire.Hash{reportFile: &w.Report, sourceFile: &w.Source}
 }
 
 // prepareAgain is the hint for a draft that cannot be used.
@@ -81,9 +80,9 @@ func (v *visit) prepareAgain(kind string) string {
 
 // mayGetIt are who may get a bundle of one kind: the analyst a contribution, the other
 // parties, as they were in an epoch, a piece of the anchor.
-func (v *visit) mayGetIt(kind string, epoch study.Hash) []study.Hash {
+func (v *visit) mayGetIt(kind string, epoch wire.Hash) []wire.Hash {
 	if kind == bundle.KindContribution {
-		return []study.Hash{v.analyst.Fingerprint()}
+		return []wire.Hash{v.analyst.Fingerprint()}
 	}
 	return v.header(kind, v.othersIn(v.chain.At(epoch))).Recipients
 }
@@ -95,7 +94,7 @@ func (v *visit) rightRecipients(kind string, m *bundle.Manifest) bool {
 	if site.KindOf(kind) != bundle.KindPool {
 		return slices.Equal(m.Recipients, may)
 	}
-	return len(m.Recipients) > 0 && !slices.ContainsFunc(m.Recipients, func(r study.Hash) bool { return !slices.Contains(may, r) })
+	return len(m.Recipients) > 0 && !slices.ContainsFunc(m.Recipients, func(r wire.Hash) bool { return !slices.Contains(may, r) })
 }
 
 // checkPrepared makes sure that manifest, report and source are those that prepare
@@ -117,7 +116,7 @@ func (v *visit) checkPrepared(kind string, m *bundle.Manifest) error {
 		return again("the prepared %s belongs to another contract or roster", named(kind))
 	}
 	var w prepared
-	if json.Unmarshal(b, &w) != nil || study.Verify(id.Statement.SigningKey, signPrepared, w.signedPart(), w.Signature) != nil {
+	if json.Unmarshal(b, &w) != nil || wire.Verify(id.Statement.SigningKey, signPrepared, w.signedPart(), w.Signature) != nil {
 		return again("%s was changed", path)
 	}
 	if w.Manifest != m.Hash() {
@@ -132,7 +131,7 @@ func (v *visit) checkPrepared(kind string, m *bundle.Manifest) error {
 		if err != nil {
 			return err
 		}
-		if study.HashOf(b) != *hash {
+		if wire.HashOf(b) != *hash {
 			return again("%s was changed since it was prepared", path)
 		}
 	}

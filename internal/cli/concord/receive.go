@@ -12,13 +12,15 @@ import (
 
 	"concord/audit"
 	"concord/bundle"
+	"concord/contract"
 	"concord/internal/api"
-	"concord/internal/npy"
 	"concord/internal/post"
 	"concord/internal/site"
+	"concord/member"
+	"concord/npy"
 	"concord/onnx"
 	"concord/party"
-	"concord/study"
+	"concord/release"
 	"concord/wire"
 )
 
@@ -142,11 +144,11 @@ func (p *program) notReleased(ctx context.Context, v *visit, c post.Post) error 
 
 // maxResultBytes bounds what a result of this contract may take: Gᵢ, a model of
 // allow-listed operators, and room for envelopes.
-func maxResultBytes(c *study.Contract) int64 {
+func maxResultBytes(c *contract.Contract) int64 {
 	if c.Protocol == "nri" {
-		return c.Expect.DownBytes + study.MaxOutcomeBytes + 1<<20
+		return c.Expect.DownBytes + release.MaxOutcomeBytes + 1<<20
 	}
-	return 8*int64(c.Basis.Dim)*int64(c.D()) + onnx.MaxBytes + study.MaxOutcomeBytes + 1<<20
+	return 8*int64(c.Basis.Dim)*int64(c.D()) + onnx.MaxBytes + release.MaxOutcomeBytes + 1<<20
 }
 
 // accept makes the site's model from an opened result.
@@ -158,11 +160,11 @@ func (p *program) accept(ctx context.Context, v *visit, r *bundle.Reader) error 
 	if v.nri() {
 		return p.learn(ctx, v, r)
 	}
-	g, err := r.Matrix(study.MemberG, npy.Limits{Rows: c.Basis.Dim, Cols: c.D()})
+	g, err := r.Matrix(release.MemberG, npy.Limits{Rows: c.Basis.Dim, Cols: c.D()})
 	if err != nil {
 		return err
 	}
-	raw, err := r.Bytes(study.MemberModel, onnx.MaxBytes)
+	raw, err := r.Bytes(release.MemberModel, onnx.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -211,13 +213,13 @@ func (p *program) accept(ctx context.Context, v *visit, r *bundle.Reader) error 
 // onlyAgreed makes sure that a result holds what the contract says comes back and
 // nothing else: under nri neither a change of basis nor the analyst's model, which
 // together with other things would tell a site more than the answers do.
-func onlyAgreed(c *study.Contract, m *bundle.Manifest) error {
-	agreed := []string{study.MemberG + ".npy", study.MemberModel, study.MemberMetrics}
+func onlyAgreed(c *contract.Contract, m *bundle.Manifest) error {
+	agreed := []string{release.MemberG + ".npy", release.MemberModel, release.MemberMetrics}
 	if c.Protocol == "nri" {
-		agreed = []string{study.MemberAnswers + ".npy", study.MemberMetrics}
+		agreed = []string{release.MemberAnswers + ".npy", release.MemberMetrics}
 	}
 	if m.Round > 0 {
-		agreed = append(agreed, study.MemberRound)
+		agreed = append(agreed, release.MemberRound)
 	}
 	for _, member := range m.Members {
 		if !slices.Contains(agreed, block.ReplaceAllString(member.Name, ".npy")) {
@@ -237,9 +239,9 @@ func (p *program) learn(ctx context.Context, v *visit, r *bundle.Reader) error {
 	var answers party.Answers
 	var err error
 	if c.Answers == "hard" {
-		answers.Labels, err = r.Ints(study.MemberAnswers, npy.Limits{Rows: c.Anchor.Rows})
+		answers.Labels, err = r.Ints(release.MemberAnswers, npy.Limits{Rows: c.Anchor.Rows})
 	} else {
-		answers.Scores, err = r.Matrix(study.MemberAnswers, npy.Limits{Rows: c.Anchor.Rows, Cols: max(1, len(c.Label.Levels))})
+		answers.Scores, err = r.Matrix(release.MemberAnswers, npy.Limits{Rows: c.Anchor.Rows, Cols: max(1, len(c.Label.Levels))})
 	}
 	if err != nil {
 		return err
@@ -276,7 +278,7 @@ func (p *program) learn(ctx context.Context, v *visit, r *bundle.Reader) error {
 func (v *visit) keep(round int, model *onnx.Graph, metrics []byte) error {
 	raw := model.Encode()
 	_, err := v.note(audit.Event{
-		Kind: audit.Modelled, File: study.HashOf(raw), Note: fmt.Sprintf("the model of round %d, %d bytes", round, len(raw)),
+		Kind: audit.Modelled, File: wire.HashOf(raw), Note: fmt.Sprintf("the model of round %d, %d bytes", round, len(raw)),
 	})
 	if err != nil {
 		return err
@@ -294,11 +296,11 @@ func (p *program) checkRound(v *visit, r *bundle.Reader, round int) error {
 	if round == 0 {
 		return nil
 	}
-	raw, err := r.Bytes(study.MemberRound, study.MaxRoundBytes)
+	raw, err := r.Bytes(release.MemberRound, release.MaxRoundBytes)
 	if err != nil {
 		return err
 	}
-	record, err := study.DecodeRound(raw)
+	record, err := release.DecodeRound(raw)
 	if err != nil {
 		return err
 	}
@@ -328,18 +330,18 @@ func (p *program) checkRound(v *visit, r *bundle.Reader, round int) error {
 func (v *visit) trainers(r *bundle.Reader) string {
 	n := len(v.roster.Parties())
 	if r.Manifest.Round > 0 {
-		raw, err := r.Bytes(study.MemberRound, study.MaxRoundBytes)
+		raw, err := r.Bytes(release.MemberRound, release.MaxRoundBytes)
 		if err != nil {
 			return ""
 		}
-		record, err := study.DecodeRound(raw)
+		record, err := release.DecodeRound(raw)
 		if err != nil {
 			return ""
 		}
 		n = len(record.Parties)
 	} else {
 		for _, step := range v.chain.Steps() {
-			if step.Amendment.Kind != study.AmendRekey {
+			if step.Amendment.Kind != member.AmendRekey {
 				return ""
 			}
 		}
@@ -347,16 +349,16 @@ func (v *visit) trainers(r *bundle.Reader) string {
 	return fmt.Sprintf(" of %d parties", n)
 }
 
-func readOutcome(r *bundle.Reader) ([]byte, *study.Outcome, error) {
-	metrics, err := r.Bytes(study.MemberMetrics, study.MaxOutcomeBytes)
+func readOutcome(r *bundle.Reader) ([]byte, *release.Outcome, error) {
+	metrics, err := r.Bytes(release.MemberMetrics, release.MaxOutcomeBytes)
 	if err != nil {
 		return nil, nil, err
 	}
-	outcome, err := study.DecodeOutcome(metrics)
+	outcome, err := release.DecodeOutcome(metrics)
 	return metrics, outcome, err
 }
 
-func (p *program) printOutcome(outcome *study.Outcome) {
+func (p *program) printOutcome(outcome *release.Outcome) {
 	for _, m := range outcome.Metrics {
 		p.printf("  %s %.4f, cross-validated by the analyst\n", wire.Printable(m.Name), m.Value)
 	}

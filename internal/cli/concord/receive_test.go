@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"concord/bundle"
-	"concord/study"
+	"concord/contract"
 )
 
 // TestOnlyAgreed: a result of one protocol is refused under the other, whatever else it
@@ -29,7 +29,7 @@ func TestOnlyAgreed(t *testing.T) {
 		for _, name := range tc.members {
 			m.Members = append(m.Members, bundle.Member{Name: name})
 		}
-		err := onlyAgreed(&study.Contract{Protocol: tc.protocol}, &m)
+		err := onlyAgreed(&contract.Contract{Protocol: tc.protocol}, &m)
 		if tc.refused == "" && err != nil {
 			t.Errorf("%s, %v: %v", tc.protocol, tc.members, err)
 		}

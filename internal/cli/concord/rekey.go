@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/post"
 	"concord/internal/site"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -61,7 +62,7 @@ func (p *program) rekey(ctx context.Context) error {
 		return err
 	}
 	if next == nil {
-		if next, err = study.NewIdentity(study.RoleParty, v.id.Statement.Name, v.id.Statement.ApproverKey); err != nil {
+		if next, err = identity.New(identity.RoleParty, v.id.Statement.Name, v.id.Statement.ApproverKey); err != nil {
 			return err
 		}
 		if view := v.id.Statement.View; view != "" {
@@ -73,7 +74,7 @@ func (p *program) rekey(ctx context.Context) error {
 			return err
 		}
 	}
-	a, err := v.chain.Propose(study.AmendRekey, v.own(), next.Statement, "")
+	a, err := v.chain.Propose(member.AmendRekey, v.own(), next.Statement, "")
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (p *program) rekey(ctx context.Context) error {
 		return err
 	}
 	told := api.Amended{Amendment: answer.Amendment}
-	signed, err := study.DecodeAmendment(answer.Amendment)
+	signed, err := member.DecodeAmendment(answer.Amendment)
 	if err != nil || !signed.Same(a) {
 		return wire.WithHint(errors.New("the server answers with another amendment than this site signed"), "tell the analyst")
 	}
@@ -102,7 +103,7 @@ func (p *program) rekey(ctx context.Context) error {
 }
 
 // resumeRekey follows a re-key that the analyst signed before this site heard of it.
-func (p *program) resumeRekey(ctx context.Context, v *visit, next *study.Identity) (bool, error) {
+func (p *program) resumeRekey(ctx context.Context, v *visit, next *identity.Identity) (bool, error) {
 	old := v.id
 	v.id = next
 	defer func() { v.id = old }()
@@ -128,7 +129,7 @@ func (p *program) resumeRekey(ctx context.Context, v *visit, next *study.Identit
 }
 
 // rekeyed takes the new keys, which the chain names.
-func (p *program) rekeyed(v *visit, next *study.Identity) error {
+func (p *program) rekeyed(v *visit, next *identity.Identity) error {
 	v.roster, v.epoch = v.chain.Head(), v.chain.Epoch()
 	if present := v.chain.Present(next.Statement.Fingerprint()); present == nil || present.Fingerprint() != next.Statement.Fingerprint() {
 		return fmt.Errorf("the roster does not name the new keys %s", next.Statement.Fingerprint().Short())

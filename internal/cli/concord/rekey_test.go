@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"concord/study"
+	"concord/member"
 )
 
 // TestRekeyInterrupted: wherever a re-key is interrupted, the next command goes on with
@@ -94,12 +94,12 @@ func TestWithdrawInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	receipt, err := study.DecodeWithdrawal(b, o.id.Statement)
-	if err != nil || receipt.Kind != study.AmendWithdraw {
+	receipt, err := member.DecodeWithdrawal(b, o.id.Statement)
+	if err != nil || receipt.Kind != member.AmendWithdraw {
 		t.Errorf("the receipt: %+v, %v", receipt, err)
 	}
-	receipt.Kind = study.AmendRemove
-	if _, err := study.DecodeWithdrawal(receipt.Encode(), o.id.Statement); err == nil {
+	receipt.Kind = member.AmendRemove
+	if _, err := member.DecodeWithdrawal(receipt.Encode(), o.id.Statement); err == nil {
 		t.Error("a receipt that was changed verifies")
 	}
 	o.must(1, "this site has withdrawn", "East", "sync")

@@ -11,7 +11,8 @@ import (
 
 	"concord/bundle"
 	"concord/internal/api"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // TestRelayCannotRead: the relay opens no share with its own keys, and finds none of
@@ -49,7 +50,7 @@ func TestRelayAlters(t *testing.T) {
 	share := o.shareOf("East")
 	n := len(o.file(share))
 	for _, at := range []int{10, n / 2, n - 1} {
-		o.bendFetch = func(party string, manifest study.Hash, raw []byte) []byte {
+		o.bendFetch = func(party string, manifest wire.Hash, raw []byte) []byte {
 			if party == "North" && manifest == share.Manifest {
 				raw = bytes.Clone(raw)
 				raw[at] ^= 1
@@ -59,7 +60,7 @@ func TestRelayAlters(t *testing.T) {
 		o.must(1, `the setup bundle of "East": `, "North", "sync")
 		o.noSeed("North")
 	}
-	o.bendFetch = func(party string, manifest study.Hash, raw []byte) []byte { return raw[:len(raw)-min(20, len(raw))] }
+	o.bendFetch = func(party string, manifest wire.Hash, raw []byte) []byte { return raw[:len(raw)-min(20, len(raw))] }
 	o.must(1, `": bundle: the payload has `, "North", "sync") // the first that it looks at
 	o.noSeed("North")
 	o.bendFetch = nil
@@ -72,7 +73,7 @@ func TestRelayAlters(t *testing.T) {
 func TestRelaySwaps(t *testing.T) {
 	o := ready(t)
 	east, west := o.file(o.shareOf("East")), o.file(o.shareOf("West"))
-	o.bendFetch = func(party string, manifest study.Hash, raw []byte) []byte {
+	o.bendFetch = func(party string, manifest wire.Hash, raw []byte) []byte {
 		switch {
 		case party != "North":
 			return raw
@@ -84,7 +85,7 @@ func TestRelaySwaps(t *testing.T) {
 	o.must(1, ", expected from ", "North", "sync")
 	o.noSeed("North")
 	own := o.file(o.shareOf("North"))
-	o.bendFetch = func(string, study.Hash, []byte) []byte { return own }
+	o.bendFetch = func(string, wire.Hash, []byte) []byte { return own }
 	o.must(1, ", expected from ", "North", "sync")
 	o.noSeed("North")
 	// Claimed in the list: East's share as West's too.
@@ -141,8 +142,8 @@ func TestRelayReplays(t *testing.T) {
 	if err := o.server.Remove(t.Context(), o.study, o.statementOf("West").Fingerprint(), "a mistake", true); err != nil {
 		t.Fatal(err)
 	}
-	invite := study.NewInvite(o.front.Listener.Addr().String(), o.study, o.id.Statement.Fingerprint())
-	if err := o.store.AddInvite(t.Context(), o.study, study.HashOf(invite.Secret.Reveal()), ""); err != nil {
+	invite := member.NewInvite(o.front.Listener.Addr().String(), o.study, o.id.Statement.Fingerprint())
+	if err := o.store.AddInvite(t.Context(), o.study, wire.HashOf(invite.Secret.Reveal()), ""); err != nil {
 		t.Fatal(err)
 	}
 	o.must(0, "joined as", "West", "join", invite.Line(), "--name", "West")
@@ -160,9 +161,9 @@ func TestRelayReplays(t *testing.T) {
 	foreign := other.shareOf("East")
 	for _, replay := range []struct {
 		raw   []byte
-		epoch study.Hash
+		epoch wire.Hash
 	}{{old, share.Epoch}, {other.file(foreign), foreign.Epoch}} {
-		o.bendFetch = func(_ string, manifest study.Hash, raw []byte) []byte {
+		o.bendFetch = func(_ string, manifest wire.Hash, raw []byte) []byte {
 			if manifest == now.Manifest {
 				return replay.raw
 			}

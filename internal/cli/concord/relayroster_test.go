@@ -11,15 +11,17 @@ import (
 	"time"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/site"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // forged is a statement under a clinic's name with keys of the analyst's.
-func forged(t *testing.T, name string) *study.Identity {
+func forged(t *testing.T, name string) *identity.Identity {
 	t.Helper()
-	id, err := study.NewIdentity(study.RoleParty, name, nil)
+	id, err := identity.New(identity.RoleParty, name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +32,7 @@ func forged(t *testing.T, name string) *study.Identity {
 // some clinics, confirmed by all, as far as it has their keys.
 func (o *office) invent(victim string, names ...string) {
 	o.t.Helper()
-	fake := map[string]*study.Identity{}
+	fake := map[string]*identity.Identity{}
 	for _, name := range names {
 		fake[name] = forged(o.t, name)
 	}
@@ -38,7 +40,7 @@ func (o *office) invent(victim string, names ...string) {
 		if party != victim {
 			return
 		}
-		members := []*study.Statement{o.id.Statement}
+		members := []*identity.Statement{o.id.Statement}
 		a.Statements = [][]byte{o.id.Statement.Encode()}
 		for _, name := range clinics {
 			s := o.statementOf(name)
@@ -47,17 +49,17 @@ func (o *office) invent(victim string, names ...string) {
 			}
 			members, a.Statements = append(members, s), append(a.Statements, s.Encode())
 		}
-		roster, err := study.NewRoster(o.contract, 1, members)
+		roster, err := member.NewRoster(o.contract, 1, members)
 		if err != nil {
 			o.t.Error(err)
 			return
 		}
 		epoch := roster.Epoch(o.study)
-		a.Analyst = study.Confirm(o.id, o.study, epoch).Encode()
+		a.Analyst = member.Confirm(o.id, o.study, epoch).Encode()
 		honest := a.Confirmations
 		a.Confirmations = nil
 		for _, id := range fake {
-			a.Confirmations = append(a.Confirmations, study.Confirm(id, o.study, epoch).Encode())
+			a.Confirmations = append(a.Confirmations, member.Confirm(id, o.study, epoch).Encode())
 		}
 		a.Confirmations = append(a.Confirmations, honest...)
 	}
@@ -121,7 +123,7 @@ func (o *office) acknowledge(name string) {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	r := study.Receipt{Format: 1, Study: env.Study, Epoch: env.Epoch, Sender: env.Sender, Manifest: env.Manifest, Ciphertext: env.Ciphertext, Received: time.Now().UTC().Truncate(time.Second)}
+	r := member.Receipt{Format: 1, Study: env.Study, Epoch: env.Epoch, Sender: env.Sender, Manifest: env.Manifest, Ciphertext: env.Ciphertext, Received: time.Now().UTC().Truncate(time.Second)}
 	r.Sign(o.id)
 	if err := os.WriteFile(filepath.Join(o.site(name), "receipts", "setup.json"), r.Encode(), 0o600); err != nil {
 		o.t.Fatal(err)
@@ -134,7 +136,7 @@ func TestDroppedConfirmations(t *testing.T) {
 	o := ready(t)
 	o.bendRoster = func(party string, a *api.Roster) {
 		a.Confirmations = slices.DeleteFunc(a.Confirmations, func(b []byte) bool {
-			c, err := study.DecodeConfirmation(b)
+			c, err := member.DecodeConfirmation(b)
 			return err == nil && c.Party == o.statementOf("East").Fingerprint()
 		})
 	}
@@ -143,7 +145,7 @@ func TestDroppedConfirmations(t *testing.T) {
 	o.bendRoster = func(_ string, a *api.Roster) { a.Analyst = nil }
 	o.must(1, "the analyst has not signed this contract and roster", "North", "sync")
 	o.bendRoster = func(_ string, a *api.Roster) {
-		a.Analyst = study.Confirm(o.id, o.study, study.Hash{1}).Encode()
+		a.Analyst = member.Confirm(o.id, o.study, wire.Hash{1}).Encode()
 	}
 	o.must(1, "the analyst's signature over contract and roster: ", "North", "sync")
 	o.bendRoster = func(_ string, a *api.Roster) { a.Analyst = a.Confirmations[0] }
@@ -169,8 +171,8 @@ func TestAmendedRoster(t *testing.T) {
 	o.must(1, "the server serves roster 1; this site has followed to roster 2", "North", "sync")
 	o.must(1, "the server serves roster 1; this site has followed to roster 2", "North", "roster")
 	_, head := o.chainOf(amended)
-	fork := study.NewChain(o.contract, o.study, head.Root())
-	remove, err := fork.Propose(study.AmendRemove, o.statementOf("West").Fingerprint(), nil, "")
+	fork := member.NewChain(o.contract, o.study, head.Root())
+	remove, err := fork.Propose(member.AmendRemove, o.statementOf("West").Fingerprint(), nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,19 +185,19 @@ func TestAmendedRoster(t *testing.T) {
 	// Made up: new keys for West that West has not signed, and a newcomer that nobody
 	// confirmed, who would get the anchor.
 	fake := forged(t, "West")
-	rekey, err := head.Propose(study.AmendRekey, o.statementOf("West").Fingerprint(), fake.Statement, "")
+	rekey, err := head.Propose(member.AmendRekey, o.statementOf("West").Fingerprint(), fake.Statement, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	rekey.Sign(o.id)
 	rekey.Sign(fake)
 	eve := forged(t, "Eve")
-	add, err := head.Propose(study.AmendAdd, study.Hash{}, eve.Statement, "")
+	add, err := head.Propose(member.AmendAdd, wire.Hash{}, eve.Statement, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	add.Sign(o.id)
-	yes := [][]byte{study.Confirm(eve, o.study, add.To).Encode()}
+	yes := [][]byte{member.Confirm(eve, o.study, add.To).Encode()}
 	for _, tc := range []struct {
 		a    api.Amended
 		says string
@@ -214,21 +216,21 @@ func TestAmendedRoster(t *testing.T) {
 }
 
 // chainOf is the chain that an answer tells.
-func (o *office) chainOf(a api.Roster) (*study.Roster, *study.Chain) {
+func (o *office) chainOf(a api.Roster) (*member.Roster, *member.Chain) {
 	o.t.Helper()
-	var members []*study.Statement
+	var members []*identity.Statement
 	for _, b := range a.Statements {
-		m, err := study.DecodeStatement(b)
+		m, err := identity.DecodeStatement(b)
 		if err != nil {
 			o.t.Fatal(err)
 		}
 		members = append(members, m)
 	}
-	root, err := study.NewRoster(o.contract, a.Number, members)
+	root, err := member.NewRoster(o.contract, a.Number, members)
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	chain := study.NewChain(o.contract, o.study, root)
+	chain := member.NewChain(o.contract, o.study, root)
 	for _, told := range a.Amendments {
 		if err := site.Follow(chain, told); err != nil {
 			o.t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"concord/audit"
 	"concord/internal/api"
 	"concord/internal/cli"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -93,7 +93,7 @@ func (p *program) showRoster(ctx context.Context) error {
 	if err := v.enoughOfViews(roster); err != nil {
 		return err
 	}
-	p.printf("phrase: %s\n", strings.Join(study.Phrase(roster.Epoch(v.study)), " "))
+	p.printf("phrase: %s\n", strings.Join(member.Phrase(roster.Epoch(v.study)), " "))
 	p.printf("next: compare the phrase with the other parties by telephone, then concord roster confirm\n")
 	return nil
 }
@@ -101,7 +101,7 @@ func (p *program) showRoster(ctx context.Context) error {
 // printConfirmed shows the present roster and how it came from what people confirmed.
 func (p *program) printConfirmed(v *visit) {
 	p.printRoster(v, v.roster)
-	p.printf("phrase: %s\n", strings.Join(study.Phrase(v.chain.Setup()), " "))
+	p.printf("phrase: %s\n", strings.Join(member.Phrase(v.chain.Setup()), " "))
 	if n := len(v.chain.Steps()); n > 0 {
 		lead := "1 signed amendment since leads"
 		if n > 1 {
@@ -113,7 +113,7 @@ func (p *program) printConfirmed(v *visit) {
 	}
 }
 
-func (p *program) printRoster(v *visit, roster *study.Roster) {
+func (p *program) printRoster(v *visit, roster *member.Roster) {
 	p.printf("%s, contract %s\n", v.contract.Name, v.study.Short())
 	for _, m := range roster.Members {
 		note := ""
@@ -132,7 +132,7 @@ func (p *program) printRoster(v *visit, roster *study.Roster) {
 
 // enoughOfViews refuses a roster over which figures cannot be pooled without showing those
 // of a few.
-func (v *visit) enoughOfViews(roster *study.Roster) error {
+func (v *visit) enoughOfViews(roster *member.Roster) error {
 	if err := v.whole.CheckHoldings(roster.Parties()); err != nil {
 		return wire.WithHint(err, "ask the analyst to change who takes part (concordd remove, invite, admit) before anybody confirms, or for another contract")
 	}
@@ -142,7 +142,7 @@ func (v *visit) enoughOfViews(roster *study.Roster) error {
 // newRoster is the closed roster that the server offers, after what a program can check:
 // the signatures, this site's own entry, the analyst of the invite. Whether the names are
 // right only people can tell.
-func (v *visit) newRoster(answer api.Roster) (*study.Roster, error) {
+func (v *visit) newRoster(answer api.Roster) (*member.Roster, error) {
 	if !answer.Closed {
 		return nil, &wire.Waiting{For: fmt.Sprintf("%d of %d parties to join%s", v.contract.Parties-(len(answer.Statements)-1), v.contract.Parties, asking(answer))}
 	}
@@ -161,11 +161,11 @@ func (v *visit) newRoster(answer api.Roster) (*study.Roster, error) {
 }
 
 // checkAnalyst makes sure that the analyst too has signed contract and roster.
-func (v *visit) checkAnalyst(roster *study.Roster, answer api.Roster) error {
+func (v *visit) checkAnalyst(roster *member.Roster, answer api.Roster) error {
 	if answer.Analyst == nil {
 		return wire.WithHint(errors.New("the analyst has not signed this contract and roster"), "ask the analyst for the present version of concordd, which signs them")
 	}
-	c, err := study.DecodeConfirmation(answer.Analyst)
+	c, err := member.DecodeConfirmation(answer.Analyst)
 	if err == nil && c.Party != v.analyst.Fingerprint() {
 		err = errors.New("it is another's")
 	}
@@ -246,7 +246,7 @@ func (p *program) confirmRoster(ctx context.Context, typed, keyFile string) erro
 		}
 		p.printf("what was agreed under roster %d is forgotten: this site's share, the others', the anchor\n", v.chain.Root().Number)
 	}
-	v.chain = study.NewChain(v.contract, v.study, roster)
+	v.chain = member.NewChain(v.contract, v.study, roster)
 	v.roster, v.epoch = roster, epoch
 	pieces := v.contract.Anchor.Pieces()
 	if !pieces { // a piece is approved by itself, later
@@ -257,7 +257,7 @@ func (p *program) confirmRoster(ctx context.Context, typed, keyFile string) erro
 	if err := v.noteOnce(audit.Event{Kind: audit.Confirmed, Epoch: epoch, Note: "people here compared the phrase, recognise every name and agree to the contract"}); err != nil {
 		return err
 	}
-	if err := v.site.PutRoster(roster, study.Confirm(v.id, v.study, epoch)); err != nil {
+	if err := v.site.PutRoster(roster, member.Confirm(v.id, v.study, epoch)); err != nil {
 		return err
 	}
 	if err := v.sendConfirmation(ctx); err != nil {
@@ -277,7 +277,7 @@ func (p *program) confirmRoster(ctx context.Context, typed, keyFile string) erro
 }
 
 // comparePhrase wants the phrase of an epoch, as the others read it out.
-func (p *program) comparePhrase(epoch study.Hash, typed string) error {
+func (p *program) comparePhrase(epoch wire.Hash, typed string) error {
 	if typed == "" {
 		p.printf("type the phrase as the other parties read it out: ")
 		var err error
@@ -285,7 +285,7 @@ func (p *program) comparePhrase(epoch study.Hash, typed string) error {
 			return cli.Usagef("no phrase was typed; type it when asked, or give it with --phrase")
 		}
 	}
-	if !study.SamePhrase(study.Phrase(epoch), typed) {
+	if !member.SamePhrase(member.Phrase(epoch), typed) {
 		return wire.WithHint(errors.New("the phrase is not this roster's; nothing was confirmed"),
 			"if it was typed as the others read it out, they see another roster or contract: tell them, and the analyst")
 	}

@@ -8,32 +8,35 @@ import (
 	"strings"
 	"testing"
 
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/cli/concord"
 	"concord/internal/pinned"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 // TestRosterNumber: people may confirm a later roster than the first, and a server that
 // goes back to an earlier one is refused from then on.
 func TestRosterNumber(t *testing.T) {
-	analyst, err := study.NewIdentity(study.RoleAnalyst, "Analyst", nil)
+	analyst, err := identity.New(identity.RoleAnalyst, "Analyst", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := study.NewIdentity(study.RoleParty, "East", nil)
+	other, err := identity.New(identity.RoleParty, "East", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := study.ParseYAML([]byte("name: T\nparties: 2\nfeatures: [a, b]\nlabel: {name: y}\n"))
+	c, err := contract.ParseYAML([]byte("name: T\nparties: 2\nfeatures: [a, b]\nlabel: {name: y}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	contract, err := c.Encode()
+	agreed, err := c.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash := study.HashOf(contract)
+	hash := wire.HashOf(agreed)
 	statements := [][]byte{analyst.Statement.Encode(), other.Statement.Encode()}
 	number := 2
 	answer := func(w http.ResponseWriter, v any) {
@@ -51,21 +54,21 @@ func TestRosterNumber(t *testing.T) {
 				t.Error(err)
 			}
 			statements = append(statements, req.Statement)
-			answer(w, api.JoinResponse{Contract: contract})
+			answer(w, api.JoinResponse{Contract: agreed})
 		default:
-			var members []*study.Statement
+			var members []*identity.Statement
 			for _, b := range statements {
-				m, err := study.DecodeStatement(b)
+				m, err := identity.DecodeStatement(b)
 				if err != nil {
 					t.Error(err)
 				}
 				members = append(members, m)
 			}
-			roster, err := study.NewRoster(c, number, members)
+			roster, err := member.NewRoster(c, number, members)
 			if err != nil {
 				t.Error(err)
 			}
-			answer(w, api.Roster{Number: number, Closed: true, Statements: statements, Analyst: study.Confirm(analyst, hash, roster.Epoch(hash)).Encode()})
+			answer(w, api.Roster{Number: number, Closed: true, Statements: statements, Analyst: member.Confirm(analyst, hash, roster.Epoch(hash)).Encode()})
 		}
 	}))
 	if srv.TLS, err = pinned.Server(analyst.TLSKey()); err != nil {
@@ -80,7 +83,7 @@ func TestRosterNumber(t *testing.T) {
 		status = concord.Run(t.Context(), append([]string{"--dir", dir}, args...), strings.NewReader(""), &b, &b)
 		return status, b.String()
 	}
-	invite := study.NewInvite(srv.Listener.Addr().String(), hash, analyst.Statement.Fingerprint())
+	invite := member.NewInvite(srv.Listener.Addr().String(), hash, analyst.Statement.Fingerprint())
 	if status, out := concord("join", invite.Line(), "--name", "North"); status != 0 {
 		t.Fatalf("join: status %d\n%s", status, out)
 	}

@@ -87,7 +87,7 @@ func (p *program) sendContribution(ctx context.Context, v *visit, c post.Post) e
 }
 
 // forgetSent removes under nri what the analyst has acknowledged: the sealed files,
-// of which the manifest tells what they were (NRI Algorithm 2, step 3). It can be
+// of which the manifest tells what they were ([imakura2023], algorithm 2, step 3). It can be
 // repeated.
 func (v *visit) forgetSent() error {
 	if !v.nri() || !v.site.Sent(bundle.KindContribution) {

@@ -12,7 +12,7 @@ import (
 	"reflect"
 	"unicode/utf8"
 
-	"concord/study"
+	"concord/contract"
 	"concord/table"
 	"concord/wire"
 )
@@ -24,7 +24,7 @@ type source struct {
 	Bytes int64  `json:"bytes"`
 	// SHA256 is that of the file; where a query or another file says more, that of both; of
 	// the rows of a PostgreSQL database that of the rows as they were read.
-	SHA256 study.Hash `json:"sha256"`
+	SHA256 wire.Hash `json:"sha256"`
 	// Read is how the rows are read, where the file does not say it by itself.
 	Read *reading `json:"read,omitempty"`
 }
@@ -43,7 +43,7 @@ const sourceFile = "source.json"
 
 // describeSource reads the rows' file once, or asks the database once for the rows of a
 // contract.
-func describeSource(path string, c *study.Contract, opt table.Options) (source, error) {
+func describeSource(path string, c *contract.Contract, opt table.Options) (source, error) {
 	r := reading{DecimalComma: opt.DecimalComma, Query: opt.Query, Columns: opt.Names}
 	if opt.Delimiter != 0 {
 		r.Delimiter = string(opt.Delimiter)
@@ -98,19 +98,19 @@ func (s *source) sum() (err error) {
 		more += "\x00" + labels.String()
 		s.Bytes += n
 	}
-	s.SHA256 = study.HashOf([]byte(more))
+	s.SHA256 = wire.HashOf([]byte(more))
 	return nil
 }
 
-func sumOf(path string) (study.Hash, int64, error) {
+func sumOf(path string) (wire.Hash, int64, error) {
 	f, err := table.OpenFile(path)
 	if err != nil {
-		return study.Hash{}, 0, err
+		return wire.Hash{}, 0, err
 	}
 	defer f.Close()
 	sum := sha256.New()
 	n, err := io.Copy(sum, f)
-	return study.Hash(sum.Sum(nil)), n, err
+	return wire.Hash(sum.Sum(nil)), n, err
 }
 
 // options are how the rows are read.
@@ -209,7 +209,7 @@ func pointToCheck(err error, path string) error {
 }
 
 // readRows describes the rows of a contract and reads them into a table.
-func readRows(path string, c *study.Contract, opt table.Options) (source, *table.Table, error) {
+func readRows(path string, c *contract.Contract, opt table.Options) (source, *table.Table, error) {
 	from, err := describeSource(path, c, opt)
 	if err != nil {
 		return source{}, nil, err

@@ -10,7 +10,6 @@ import (
 	"concord/bundle"
 	"concord/internal/api"
 	"concord/internal/site"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -34,9 +33,9 @@ func (p *program) status(ctx context.Context, asJSON bool) error {
 	if v.site.Has(site.WithdrawnFile) { // the server has no answer for who has left
 		if asJSON {
 			b, err := json.MarshalIndent(struct {
-				Study study.Hash `json:"study"`
-				Name  string     `json:"name"`
-				State string     `json:"state"`
+				Study wire.Hash `json:"study"`
+				Name  string    `json:"name"`
+				State string    `json:"state"`
 			}{v.study, v.contract.Name, "withdrawn"}, "", "  ")
 			p.printf("%s\n", b)
 			return err
@@ -74,8 +73,8 @@ func (p *program) status(ctx context.Context, asJSON bool) error {
 	}
 	if asJSON {
 		b, err := json.MarshalIndent(struct {
-			Study study.Hash `json:"study"`
-			Name  string     `json:"name"`
+			Study wire.Hash `json:"study"`
+			Name  string    `json:"name"`
 			api.Status
 			Pool  *standing   `json:"pool,omitempty"`
 			Notes []heardFlag `json:"notes,omitempty"`

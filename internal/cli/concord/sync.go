@@ -17,12 +17,13 @@ import (
 	"concord/anchor"
 	"concord/audit"
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/durable"
 	"concord/internal/post"
 	"concord/internal/site"
+	"concord/member"
 	"concord/secret"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -208,7 +209,7 @@ func (p *program) setup(ctx context.Context, v *visit, c post.Post) error {
 	if err != nil {
 		return err
 	}
-	id := study.Hash(seed.ID())
+	id := wire.Hash(seed.ID())
 	if err := v.noteOnce(audit.Event{Kind: audit.Agreed, Note: fmt.Sprintf("the anchor with id %s, of %d parties' shares", id.Short(), len(shares))}); err != nil {
 		return err
 	}
@@ -238,12 +239,12 @@ func (p *program) checkConfirmations(ctx context.Context, v *visit, c post.Post)
 
 // unconfirmed names the other parties of the roster that people confirm whose
 // confirmation the server does not have. One of another roster or contract is an error.
-func (v *visit) unconfirmed(root *study.Roster, answer api.Roster) (missing []string, err error) {
+func (v *visit) unconfirmed(root *member.Roster, answer api.Roster) (missing []string, err error) {
 	confirmations, err := site.Confirmations(answer.Confirmations)
 	if err != nil {
 		return nil, fmt.Errorf("the server's confirmations: %w", err)
 	}
-	yes := map[study.Hash]bool{}
+	yes := map[wire.Hash]bool{}
 	for _, c := range confirmations {
 		if err := c.Check(root, v.study); err != nil {
 			return nil, wire.WithHint(fmt.Errorf("the server's confirmations: %w", err), "do not go on: tell the other parties and the analyst")
@@ -293,7 +294,7 @@ func (p *program) collectShares(ctx context.Context, v *visit, c post.Post) ([]a
 	return shares, nil
 }
 
-func (p *program) openShare(ctx context.Context, v *visit, c post.Post, from *study.Statement, info api.BundleInfo) (secret.Bytes, error) {
+func (p *program) openShare(ctx context.Context, v *visit, c post.Post, from *identity.Statement, info api.BundleInfo) (secret.Bytes, error) {
 	r, closeFile, err := v.fetch(ctx, c, from, info, api.SetupBytes(v.contract))
 	if err != nil {
 		return secret.Bytes{}, err
@@ -319,7 +320,7 @@ func (p *program) openShare(ctx context.Context, v *visit, c post.Post, from *st
 
 // fetch copies a bundle into the inbox and opens it: every signature and hash
 // is checked before it returns.
-func (v *visit) fetch(ctx context.Context, c post.Post, from *study.Statement, info api.BundleInfo, limit int64) (*bundle.Reader, func() error, error) {
+func (v *visit) fetch(ctx context.Context, c post.Post, from *identity.Statement, info api.BundleInfo, limit int64) (*bundle.Reader, func() error, error) {
 	name := info.Kind
 	if name == bundle.KindPool {
 		name = site.PoolName(info.Round, info.Number)
@@ -343,7 +344,7 @@ func (v *visit) fetch(ctx context.Context, c post.Post, from *study.Statement, i
 }
 
 // openInbox opens a bundle that was fetched, with the same checks.
-func (v *visit) openInbox(kind string, from *study.Statement) (*bundle.Reader, func() error, error) {
+func (v *visit) openInbox(kind string, from *identity.Statement) (*bundle.Reader, func() error, error) {
 	f, err := os.Open(v.site.Inbox(kind, from.Fingerprint()))
 	if err != nil {
 		return nil, nil, err

@@ -13,11 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/parcel"
 	"concord/internal/post"
 	"concord/internal/site"
-	"concord/study"
+	"concord/member"
+	"concord/release"
 	"concord/wire"
 )
 
@@ -86,8 +89,8 @@ func (p *program) take(ctx context.Context, path string) error {
 
 // openParcel opens a parcel that is the analyst's, for this site and study. Everything
 // in it is the analyst's word when it returns.
-func openParcel(f *os.File, size int64, s *site.Site, joining *site.Joining, id *study.Identity) (*parcel.Parcel, error) {
-	hash, analyst := study.Hash{}, study.Hash{}
+func openParcel(f *os.File, size int64, s *site.Site, joining *site.Joining, id *identity.Identity) (*parcel.Parcel, error) {
+	hash, analyst := wire.Hash{}, wire.Hash{}
 	if s.Joined() {
 		conn, err := s.Connection()
 		if err != nil {
@@ -130,7 +133,7 @@ func openParcel(f *os.File, size int64, s *site.Site, joining *site.Joining, id 
 	if err != nil {
 		return nil, err
 	}
-	if sender.Role != study.RoleAnalyst {
+	if sender.Role != identity.RoleAnalyst {
 		return nil, errors.New("the parcel's sender is no analyst")
 	}
 	return c, c.Verify(sender.SigningKey)
@@ -138,14 +141,14 @@ func openParcel(f *os.File, size int64, s *site.Site, joining *site.Joining, id 
 
 // takeContract makes the site from the answer to its request to join.
 func (p *program) takeContract(s *site.Site, joining *site.Joining, c *parcel.Parcel) error {
-	raw, err := c.One(parcel.KindContract, study.MaxContractBytes)
+	raw, err := c.One(parcel.KindContract, contract.MaxBytes)
 	if err != nil {
 		return err
 	}
-	if study.HashOf(raw) != joining.Study {
+	if wire.HashOf(raw) != joining.Study {
 		return errors.New("the parcel does not hold the contract that the invite names")
 	}
-	contract, err := study.DecodeContract(raw)
+	agreed, err := contract.Decode(raw)
 	if err != nil {
 		return err
 	}
@@ -164,7 +167,7 @@ func (p *program) takeContract(s *site.Site, joining *site.Joining, c *parcel.Pa
 	if err := s.PutJoined(joining.Connection, analyst, raw); err != nil {
 		return err
 	}
-	p.printf("%s\n\n", study.Describe(contract))
+	p.printf("%s\n\n", release.Describe(agreed))
 	return nil
 }
 
@@ -212,7 +215,7 @@ func (p *program) takeNews(ctx context.Context, v *visit, c *parcel.Parcel) erro
 			return err
 		}
 	}
-	if news.Left, err = decoded[api.AmendResponse](c, parcel.KindLeft, 2*study.MaxWithdrawalBytes); err != nil {
+	if news.Left, err = decoded[api.AmendResponse](c, parcel.KindLeft, 2*member.MaxWithdrawalBytes); err != nil {
 		return err
 	}
 	if err := v.site.PutTaken(news); err != nil {
@@ -257,11 +260,11 @@ func printable(st *api.Status) {
 
 // takeReceipt keeps the receipt for a bundle that this site has sent.
 func (p *program) takeReceipt(v *visit, c *parcel.Parcel, i int) error {
-	raw, err := c.Bytes(i, study.MaxReceiptBytes)
+	raw, err := c.Bytes(i, member.MaxReceiptBytes)
 	if err != nil {
 		return err
 	}
-	receipt, err := study.DecodeReceipt(raw, v.analyst)
+	receipt, err := member.DecodeReceipt(raw, v.analyst)
 	if err != nil {
 		return err
 	}

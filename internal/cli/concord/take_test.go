@@ -14,10 +14,13 @@ import (
 	"filippo.io/age"
 
 	"concord/bundle"
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/cli/concord"
 	"concord/internal/parcel"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 const yaml = `
@@ -36,10 +39,10 @@ type asking struct {
 	t        *testing.T
 	dir      string
 	site     string
-	analyst  *study.Identity
+	analyst  *identity.Identity
 	contract []byte
-	study    study.Hash
-	own      *study.Statement
+	study    wire.Hash
+	own      *identity.Statement
 	number   int64
 }
 
@@ -47,30 +50,30 @@ func newAsking(t *testing.T) *asking {
 	t.Helper()
 	a := &asking{t: t, dir: t.TempDir(), number: 1000}
 	a.site = filepath.Join(a.dir, "site")
-	c, err := study.ParseYAML([]byte(yaml))
+	c, err := contract.ParseYAML([]byte(yaml))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a.contract, err = c.Encode(); err != nil {
 		t.Fatal(err)
 	}
-	a.study = study.HashOf(a.contract)
-	a.analyst = a.identity(study.RoleAnalyst, "Office")
-	invite := study.NewInvite("192.0.2.1:9", a.study, a.analyst.Statement.Fingerprint())
+	a.study = wire.HashOf(a.contract)
+	a.analyst = a.identity(identity.RoleAnalyst, "Office")
+	invite := member.NewInvite("192.0.2.1:9", a.study, a.analyst.Statement.Fingerprint())
 	a.want(0, "asks to join", "join", invite.Line(), "--name", "North", "--to", filepath.Join(a.dir, "join.parcel"))
 	raw, err := os.ReadFile(filepath.Join(a.site, "statement.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.own, err = study.DecodeStatement(raw); err != nil {
+	if a.own, err = identity.DecodeStatement(raw); err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-func (a *asking) identity(role study.Role, name string) *study.Identity {
+func (a *asking) identity(role identity.Role, name string) *identity.Identity {
 	a.t.Helper()
-	id, err := study.NewIdentity(role, name, nil)
+	id, err := identity.New(role, name, nil)
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -88,7 +91,7 @@ func (a *asking) want(status int, text string, args ...string) {
 }
 
 // parcel writes what change makes of a good answer to the request to join.
-func (a *asking) parcel(change func(h *parcel.Head, items *[]parcel.Source, from **study.Identity, to **age.HybridRecipient)) string {
+func (a *asking) parcel(change func(h *parcel.Head, items *[]parcel.Source, from **identity.Identity, to **age.HybridRecipient)) string {
 	a.t.Helper()
 	a.number++
 	from := a.analyst
@@ -127,7 +130,7 @@ func (a *asking) files() string {
 			return err
 		}
 		b, err := os.ReadFile(path)
-		fmt.Fprintln(&out, path, study.HashOf(b))
+		fmt.Fprintln(&out, path, wire.HashOf(b))
 		return err
 	})
 	if err != nil {
@@ -140,7 +143,7 @@ func (a *asking) files() string {
 // at a site that has asked to join, nor beside it.
 func TestTakeForged(t *testing.T) {
 	a := newAsking(t)
-	thief := a.identity(study.RoleAnalyst, "Office")
+	thief := a.identity(identity.RoleAnalyst, "Office")
 	thiefKey, err := thief.Statement.AgeRecipient()
 	if err != nil {
 		t.Fatal(err)
@@ -149,39 +152,39 @@ func TestTakeForged(t *testing.T) {
 	before := a.files()
 	for _, c := range []struct {
 		name, want string
-		change     func(h *parcel.Head, items *[]parcel.Source, from **study.Identity, to **age.HybridRecipient)
+		change     func(h *parcel.Head, items *[]parcel.Source, from **identity.Identity, to **age.HybridRecipient)
 	}{
-		{"another analyst", "the analyst of this study is", func(h *parcel.Head, items *[]parcel.Source, from **study.Identity, _ **age.HybridRecipient) {
+		{"another analyst", "the analyst of this study is", func(h *parcel.Head, items *[]parcel.Source, from **identity.Identity, _ **age.HybridRecipient) {
 			*from, h.From, (*items)[0] = thief, thief.Statement.Fingerprint(), parcel.FromBytes(parcel.KindStatement, thief.Statement.Encode())
 		}},
-		{"signed by another", "not signed by the sender", func(_ *parcel.Head, _ *[]parcel.Source, from **study.Identity, _ **age.HybridRecipient) {
+		{"signed by another", "not signed by the sender", func(_ *parcel.Head, _ *[]parcel.Source, from **identity.Identity, _ **age.HybridRecipient) {
 			*from = thief
 		}},
-		{"another's statement", "not its sender's", func(_ *parcel.Head, items *[]parcel.Source, from **study.Identity, _ **age.HybridRecipient) {
+		{"another's statement", "not its sender's", func(_ *parcel.Head, items *[]parcel.Source, from **identity.Identity, _ **age.HybridRecipient) {
 			*from, (*items)[0] = thief, parcel.FromBytes(parcel.KindStatement, thief.Statement.Encode())
 		}},
-		{"no statement", "does not begin with", func(_ *parcel.Head, items *[]parcel.Source, _ **study.Identity, _ **age.HybridRecipient) {
+		{"no statement", "does not begin with", func(_ *parcel.Head, items *[]parcel.Source, _ **identity.Identity, _ **age.HybridRecipient) {
 			*items = (*items)[1:]
 		}},
-		{"another study", "this folder takes part in", func(h *parcel.Head, _ *[]parcel.Source, _ **study.Identity, _ **age.HybridRecipient) {
-			h.Study = study.Hash{1}
+		{"another study", "this folder takes part in", func(h *parcel.Head, _ *[]parcel.Source, _ **identity.Identity, _ **age.HybridRecipient) {
+			h.Study = wire.Hash{1}
 		}},
-		{"another site", "is for the site", func(h *parcel.Head, _ *[]parcel.Source, _ **study.Identity, _ **age.HybridRecipient) {
-			h.To = study.Hash{1}
+		{"another site", "is for the site", func(h *parcel.Head, _ *[]parcel.Source, _ **identity.Identity, _ **age.HybridRecipient) {
+			h.To = wire.Hash{1}
 		}},
-		{"sealed to another", "somebody else's key", func(_ *parcel.Head, _ *[]parcel.Source, _ **study.Identity, to **age.HybridRecipient) {
+		{"sealed to another", "somebody else's key", func(_ *parcel.Head, _ *[]parcel.Source, _ **identity.Identity, to **age.HybridRecipient) {
 			*to = thiefKey.(*age.HybridRecipient)
 		}},
-		{"from a site", "from a site to the analyst", func(h *parcel.Head, _ *[]parcel.Source, _ **study.Identity, _ **age.HybridRecipient) {
+		{"from a site", "from a site to the analyst", func(h *parcel.Head, _ *[]parcel.Source, _ **identity.Identity, _ **age.HybridRecipient) {
 			h.Parcel = parcel.Party
 		}},
-		{"another contract", "not hold the contract that the invite names", func(_ *parcel.Head, items *[]parcel.Source, _ **study.Identity, _ **age.HybridRecipient) {
+		{"another contract", "not hold the contract that the invite names", func(_ *parcel.Head, items *[]parcel.Source, _ **identity.Identity, _ **age.HybridRecipient) {
 			(*items)[1] = parcel.FromBytes(parcel.KindContract, other)
 		}},
-		{"two contracts", "two items of kind contract", func(_ *parcel.Head, items *[]parcel.Source, _ **study.Identity, _ **age.HybridRecipient) {
+		{"two contracts", "two items of kind contract", func(_ *parcel.Head, items *[]parcel.Source, _ **identity.Identity, _ **age.HybridRecipient) {
 			*items = append(*items, (*items)[1])
 		}},
-		{"no contract", "not hold the contract that the invite names", func(_ *parcel.Head, items *[]parcel.Source, _ **study.Identity, _ **age.HybridRecipient) {
+		{"no contract", "not hold the contract that the invite names", func(_ *parcel.Head, items *[]parcel.Source, _ **identity.Identity, _ **age.HybridRecipient) {
 			*items = (*items)[:1]
 		}},
 	} {
@@ -204,11 +207,11 @@ func TestTakeForged(t *testing.T) {
 }
 
 // bundle is a bundle from the analyst that says it is for somebody, and holds n bytes.
-func (a *asking) bundle(kind string, to study.Hash, n int) parcel.Source {
+func (a *asking) bundle(kind string, to wire.Hash, n int) parcel.Source {
 	a.t.Helper()
 	members := []bundle.Source{bundle.FromBytes("x", make([]byte, n))}
 	m, err := bundle.Describe(bundle.Draft{Header: bundle.Header{
-		Study: a.study, Epoch: study.Hash{2}, Sender: a.analyst.Statement.Fingerprint(), Recipients: []study.Hash{to}, Kind: kind, Number: 1,
+		Study: a.study, Epoch: wire.Hash{2}, Sender: a.analyst.Statement.Fingerprint(), Recipients: []wire.Hash{to}, Kind: kind, Number: 1,
 	}, Members: members})
 	if err != nil {
 		a.t.Fatal(err)
@@ -251,11 +254,11 @@ func TestTakeHostile(t *testing.T) {
 	}
 	good := a.bundle(bundle.KindResult, own, 10)
 	status := message(parcel.KindStatus, api.Status{State: api.StateSetup, Expected: 2, Present: 2})
-	thief := a.identity(study.RoleAnalyst, "Thief")
-	receipt := study.Receipt{Format: 1, Study: a.study, Sender: own, Received: time.Now().UTC().Truncate(time.Second)}
+	thief := a.identity(identity.RoleAnalyst, "Thief")
+	receipt := member.Receipt{Format: 1, Study: a.study, Sender: own, Received: time.Now().UTC().Truncate(time.Second)}
 	receipt.Sign(thief)
 	news := func(items ...parcel.Source) string {
-		return a.parcel(func(_ *parcel.Head, all *[]parcel.Source, _ **study.Identity, _ **age.HybridRecipient) {
+		return a.parcel(func(_ *parcel.Head, all *[]parcel.Source, _ **identity.Identity, _ **age.HybridRecipient) {
 			*all = append(*all, items...)
 		})
 	}
@@ -270,9 +273,9 @@ func TestTakeHostile(t *testing.T) {
 	}{
 		{"a roster that is none", "not the JSON", []parcel.Source{parcel.FromBytes(parcel.KindRoster, []byte("{"))}},
 		{"two rosters", "two items of kind roster", []parcel.Source{message(parcel.KindRoster, api.Roster{}), message(parcel.KindRoster, api.Roster{})}},
-		{"a long receipt", "at most", []parcel.Source{parcel.FromBytes(parcel.KindReceipt, make([]byte, study.MaxReceiptBytes+1))}},
+		{"a long receipt", "at most", []parcel.Source{parcel.FromBytes(parcel.KindReceipt, make([]byte, member.MaxReceiptBytes+1))}},
 		{"a bundle that is none", "not a bundle", []parcel.Source{parcel.FromBytes(parcel.KindBundle, []byte("rows"))}},
-		{"a bundle for somebody else", "for somebody else", []parcel.Source{a.bundle(bundle.KindResult, study.Hash{1}, 10)}},
+		{"a bundle for somebody else", "for somebody else", []parcel.Source{a.bundle(bundle.KindResult, wire.Hash{1}, 10)}},
 		{"a bundle twice", "twice", []parcel.Source{good, good}},
 		{"a bundle over its limit", "at most", []parcel.Source{a.bundle(bundle.KindResult, own, 8<<20)}},
 		{"another's receipt", "does not verify", []parcel.Source{parcel.FromBytes(parcel.KindReceipt, receipt.Encode())}},

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"concord/bundle"
+	"concord/contract"
 	"concord/internal/cli"
-	"concord/study"
 	"concord/table"
 	"concord/wire"
 )
@@ -83,7 +83,7 @@ func (p *program) chooseView(v *visit, path string, opt table.Options, named str
 		}
 	}
 	if err := v.through(view); err != nil {
-		return cli.Usagef("%s", strings.TrimPrefix(err.Error(), "study: "))
+		return cli.Usagef("%s", strings.TrimPrefix(err.Error(), "contract: "))
 	}
 	p.printf("view %q, %s: %d of the contract's %d features\n", view, how, len(v.contract.Features), len(v.whole.Features))
 	var idle []string
@@ -135,7 +135,7 @@ func (v *visit) viewLine(m *bundle.Manifest) string {
 }
 
 // missingFrom lists the features that a view lacks.
-func missingFrom(c *study.Contract) []string {
+func missingFrom(c *contract.Contract) []string {
 	var out []string
 	for _, f := range c.Whole().Features {
 		if !slices.Contains(c.FeatureNames(), f.Name) {

@@ -14,7 +14,7 @@ import (
 	"concord/internal/client"
 	"concord/internal/post"
 	"concord/internal/site"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -70,7 +70,7 @@ func (p *program) withdraw(ctx context.Context, name string) error {
 		if _, err := p.follow(ctx, v, c); err != nil {
 			return err
 		}
-		if a, err = v.chain.Propose(study.AmendWithdraw, v.own(), nil, ""); err != nil {
+		if a, err = v.chain.Propose(member.AmendWithdraw, v.own(), nil, ""); err != nil {
 			return err
 		}
 		a.Sign(v.id)
@@ -84,7 +84,7 @@ func (p *program) withdraw(ctx context.Context, name string) error {
 	return p.sendWithdrawal(ctx, v, c, a)
 }
 
-func (p *program) sendWithdrawal(ctx context.Context, v *visit, c post.Post, a *study.Amendment) error {
+func (p *program) sendWithdrawal(ctx context.Context, v *visit, c post.Post, a *member.Amendment) error {
 	answer, err := c.Amend(ctx, a.Encode())
 	var refusal *client.Refusal
 	switch {
@@ -106,7 +106,7 @@ func (p *program) sendWithdrawal(ctx context.Context, v *visit, c post.Post, a *
 	case err != nil:
 		return err
 	}
-	receipt, err := study.DecodeWithdrawal(answer.Withdrawal, v.analyst)
+	receipt, err := member.DecodeWithdrawal(answer.Withdrawal, v.analyst)
 	if err != nil {
 		return err
 	}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/identity"
 	"concord/internal/cli"
 	"concord/internal/server"
 	"concord/internal/store"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -64,7 +64,7 @@ func (p *program) turnAwayCommand() *cobra.Command {
 
 // decide says yes or no to one party that asks, or to all of them; without a name it
 // lists them.
-func (p *program) decide(ctx context.Context, prefix, who string, all bool, done string, do func(*server.Server, context.Context, study.Hash, study.Hash) error) error {
+func (p *program) decide(ctx context.Context, prefix, who string, all bool, done string, do func(*server.Server, context.Context, wire.Hash, wire.Hash) error) error {
 	id, st, s, err := p.openStudy(ctx, prefix)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (p *program) sayRoster(ctx context.Context, srv *server.Server, s store.Stu
 }
 
 // viewOf says which view of the features a party has, if its statement does.
-func viewOf(s *study.Statement) string {
+func viewOf(s *identity.Statement) string {
 	if s.View == "" {
 		return ""
 	}

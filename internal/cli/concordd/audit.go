@@ -10,9 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/auditlog"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -65,7 +66,7 @@ func (p *program) showAudit(ctx context.Context, opt auditOptions) error {
 		return err
 	}
 	defer st.Close()
-	var hash study.Hash
+	var hash wire.Hash
 	if !opt.server {
 		s, err := pick(ctx, st, opt.study)
 		if err != nil {
@@ -145,9 +146,9 @@ func (p *program) verifyAudit(ctx context.Context, opt auditOptions) error {
 }
 
 // auditLog is a study's log with all that the store has of what parties said.
-func auditLog(ctx context.Context, st *store.Store, id *study.Identity, hash study.Hash) (*auditlog.Log, error) {
+func auditLog(ctx context.Context, st *store.Store, id *identity.Identity, hash wire.Hash) (*auditlog.Log, error) {
 	l := &auditlog.Log{
-		Study: hash, Owner: id.Statement.Fingerprint(), Analyst: id.Statement.Fingerprint(), People: []*study.Statement{id.Statement},
+		Study: hash, Owner: id.Statement.Fingerprint(), Analyst: id.Statement.Fingerprint(), People: []*identity.Statement{id.Statement},
 		Open: func() (io.ReadCloser, error) {
 			r, w := io.Pipe() // closing r ends the writer
 			go func() { w.CloseWithError(st.WriteAudit(ctx, hash, w)) }()
@@ -163,18 +164,18 @@ func auditLog(ctx context.Context, st *store.Store, id *study.Identity, hash stu
 	if err != nil && !errors.Is(err, store.ErrNotFound) { // the server's own log is of no study
 		return nil, err
 	}
-	origins := map[study.Hash]study.Hash{}
+	origins := map[wire.Hash]wire.Hash{}
 	for _, a := range standing.Steps {
-		if a.Kind != study.AmendRekey {
+		if a.Kind != member.AmendRekey {
 			continue
 		}
 		first := a.Party
 		if known, ok := origins[first]; ok {
 			first = known
 		}
-		origins[study.HashOf(a.Statement)] = first
+		origins[wire.HashOf(a.Statement)] = first
 	}
-	l.Origin = func(fingerprint study.Hash) study.Hash { return origins[fingerprint] }
+	l.Origin = func(fingerprint wire.Hash) wire.Hash { return origins[fingerprint] }
 	said, err := st.Testimonies(ctx, hash)
 	if err != nil {
 		return nil, err
@@ -189,7 +190,7 @@ func auditLog(ctx context.Context, st *store.Store, id *study.Identity, hash stu
 
 // testimony takes in what a party signed, after its signature.
 func testimony(l *auditlog.Log, t store.Testimony) error {
-	var by *study.Statement
+	var by *identity.Statement
 	for _, s := range l.People {
 		if s.Fingerprint() == t.Party {
 			by = s
@@ -199,7 +200,7 @@ func testimony(l *auditlog.Log, t store.Testimony) error {
 		return errors.New("its identity statement is not here any more")
 	}
 	if t.Witness != nil {
-		w, err := study.DecodeWitness(t.Witness, by)
+		w, err := member.DecodeWitness(t.Witness, by)
 		if err == nil {
 			l.Witness(w)
 		}

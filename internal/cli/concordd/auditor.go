@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/identity"
 	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/secret"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -55,7 +55,7 @@ func (p *program) newAuditor(name string) error {
 			return err
 		}
 	}
-	id, err := study.NewIdentity(study.RoleAuditor, name, nil)
+	id, err := identity.New(identity.RoleAuditor, name, nil)
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -83,7 +83,7 @@ func (p *program) newAuditor(name string) error {
 }
 
 // auditor loads an auditor's folder.
-func (p *program) auditor() (*study.Identity, error) {
+func (p *program) auditor() (*identity.Identity, error) {
 	b, err := os.ReadFile((&folder{p.dir}).path("identity.secret"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, wire.WithHint(fmt.Errorf("the folder %s holds no auditor's keys", p.dir), "name the auditor's folder with --dir")
@@ -93,11 +93,11 @@ func (p *program) auditor() (*study.Identity, error) {
 	}
 	keys := secret.NewBytes(b)
 	defer keys.Erase()
-	id, err := study.DecodeIdentity(keys)
+	id, err := identity.Decode(keys)
 	if err != nil {
 		return nil, err
 	}
-	if id.Statement.Role != study.RoleAuditor {
+	if id.Statement.Role != identity.RoleAuditor {
 		return nil, wire.WithHint(fmt.Errorf("the keys in %s have the role %s; a replay needs an auditor's", p.dir, id.Statement.Role), "name the auditor's folder with --dir")
 	}
 	return id, nil

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/identity"
 	"concord/internal/cli"
 	"concord/internal/store"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -73,7 +73,7 @@ func envOr(name, otherwise string) string {
 }
 
 // open loads the analyst's folder. The caller closes the store.
-func (p *program) open() (*folder, *study.Identity, config, *store.Store, error) {
+func (p *program) open() (*folder, *identity.Identity, config, *store.Store, error) {
 	f := &folder{p.dir}
 	cfg, err := p.config()
 	if err != nil {

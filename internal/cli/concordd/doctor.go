@@ -13,12 +13,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/build"
 	"concord/internal/client"
 	"concord/internal/doctor"
 	"concord/internal/durable"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
+	"concord/wire"
 )
 
 func (p *program) doctorCommand() *cobra.Command {
@@ -88,7 +91,7 @@ func (p *program) examineStudies(ctx context.Context, r *doctor.Report, st *stor
 	}
 	var need int64
 	for _, s := range studies {
-		c, err := study.DecodeContract(s.Contract)
+		c, err := contract.Decode(s.Contract)
 		if err != nil {
 			r.Err("database", err, "restore the folder from a copy")
 			return
@@ -116,7 +119,7 @@ func examineCertificate(r *doctor.Report, w *web) {
 		r.Err("certificate", err, "name another file with concordd reach")
 		return
 	}
-	address, _, err := study.ParseServerURL(w.URL)
+	address, _, err := member.ParseServerURL(w.URL)
 	if err != nil {
 		r.Err("certificate", err, "run concordd reach")
 		return
@@ -159,12 +162,12 @@ func examineListen(r *doctor.Report, address string) {
 
 // examineWays goes the way of the parties. What fails from here may work from
 // elsewhere, so that it is a warning.
-func examineWays(ctx context.Context, r *doctor.Report, cfg config, id *study.Identity) {
-	for _, tls := range []string{study.TLSPinned, study.TLSWebPKI} {
-		if tls == study.TLSPinned && cfg.Address == "" || tls == study.TLSWebPKI && cfg.Web == nil {
+func examineWays(ctx context.Context, r *doctor.Report, cfg config, id *identity.Identity) {
+	for _, tls := range []string{member.TLSPinned, member.TLSWebPKI} {
+		if tls == member.TLSPinned && cfg.Address == "" || tls == member.TLSWebPKI && cfg.Web == nil {
 			continue
 		}
-		invite, err := cfg.invite(tls, study.Hash{}, id.Statement.Fingerprint())
+		invite, err := cfg.invite(tls, wire.Hash{}, id.Statement.Fingerprint())
 		if err != nil {
 			r.Err("server", err, "run concordd reach")
 			continue

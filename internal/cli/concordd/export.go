@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/contract"
 	"concord/internal/dossier"
 	"concord/internal/durable"
 	"concord/internal/server"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -50,7 +50,7 @@ func (p *program) export(ctx context.Context, prefix, to, path string, force boo
 		return err
 	}
 	defer st.Close()
-	c, err := study.DecodeContract(s.Contract)
+	c, err := contract.Decode(s.Contract)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (p *program) export(ctx context.Context, prefix, to, path string, force boo
 }
 
 // pickAuditor finds an auditor of the contract.
-func pickAuditor(c *study.Contract, to string) (study.Auditor, error) {
+func pickAuditor(c *contract.Contract, to string) (contract.Auditor, error) {
 	var names []string
 	for _, a := range c.Auditors {
 		if a.Name == to || len(to) >= 8 && strings.HasPrefix(a.Fingerprint.String(), to) {
@@ -91,7 +91,7 @@ func pickAuditor(c *study.Contract, to string) (study.Auditor, error) {
 		names = append(names, fmt.Sprintf("%q", a.Name))
 	}
 	if names == nil {
-		return study.Auditor{}, wire.WithHint(errors.New("the contract names no auditor; its parties have not agreed to an export"), "auditors are named in study.yaml, before anybody joins")
+		return contract.Auditor{}, wire.WithHint(errors.New("the contract names no auditor; its parties have not agreed to an export"), "auditors are named in study.yaml, before anybody joins")
 	}
-	return study.Auditor{}, fmt.Errorf("the contract names no auditor %q; it names %s", to, strings.Join(names, ", "))
+	return contract.Auditor{}, fmt.Errorf("the contract names no auditor %q; it names %s", to, strings.Join(names, ", "))
 }

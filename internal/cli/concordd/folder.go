@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"concord/identity"
 	"concord/internal/durable"
 	"concord/internal/server"
 	"concord/secret"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -38,14 +38,14 @@ type config struct {
 func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 
 // create makes the folder with a new identity; an existing one is left alone.
-func (f *folder) create(name string, cfg config) (*study.Identity, error) {
+func (f *folder) create(name string, cfg config) (*identity.Identity, error) {
 	if _, err := os.Stat(f.path("config.json")); err == nil {
 		return nil, wire.WithHint(fmt.Errorf("the folder %s is set up already", f.dir),
 			"to change the address, run concordd reach; invites given before name the old one")
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	id, err := study.NewIdentity(study.RoleAnalyst, name, nil)
+	id, err := identity.New(identity.RoleAnalyst, name, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (f *folder) config() (config, error) {
 		return cfg, fmt.Errorf("%s: %w", f.path("config.json"), err)
 	}
 	if cfg.Format != 1 {
-		return cfg, &study.FormatError{What: f.path("config.json"), Theirs: cfg.Format, Newest: 1}
+		return cfg, &wire.FormatError{What: f.path("config.json"), Theirs: cfg.Format, Newest: 1}
 	}
 	if err := cfg.Limits.Check(); err != nil {
 		return cfg, fmt.Errorf("%s: %w", f.path("config.json"), err)
@@ -93,12 +93,12 @@ func (f *folder) config() (config, error) {
 	return cfg, nil
 }
 
-func (f *folder) identity() (*study.Identity, error) {
+func (f *folder) identity() (*identity.Identity, error) {
 	b, err := os.ReadFile(f.path("identity.secret"))
 	if err != nil {
 		return nil, err
 	}
 	keys := secret.NewBytes(b)
 	defer keys.Erase()
-	return study.DecodeIdentity(keys)
+	return identity.Decode(keys)
 }

@@ -5,7 +5,7 @@ import (
 	"net"
 
 	"concord/internal/server"
-	"concord/study"
+	"concord/member"
 )
 
 // fronts opens the listeners for every way in that the folder offers. listen
@@ -36,7 +36,7 @@ func (p *program) fronts(cfg config, listen string) ([]server.Front, error) {
 	}
 	if cfg.Web != nil && err == nil {
 		var prefix string
-		if _, prefix, err = study.ParseServerURL(cfg.Web.URL); err != nil {
+		if _, prefix, err = member.ParseServerURL(cfg.Web.URL); err != nil {
 			return nil, err
 		}
 		f := server.Front{Web: true, Prefix: prefix}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/internal/store"
-	"concord/study"
+	"concord/wire"
 )
 
 func (p *program) inviteCommand() *cobra.Command {
@@ -47,7 +47,7 @@ only the people who compare the roster's names and words are left to notice.`,
 			if admit {
 				add = st.AddInvite
 			}
-			if err := add(cmd.Context(), s.Hash, study.HashOf(invite.Secret.Reveal()), label); err != nil {
+			if err := add(cmd.Context(), s.Hash, wire.HashOf(invite.Secret.Reveal()), label); err != nil {
 				return err
 			}
 			fmt.Fprintln(p.out, invite.Line())
@@ -64,7 +64,7 @@ only the people who compare the roster's names and words are left to notice.`,
 
 // listInvites prints for whom invites were made and who joined with them. The
 // secrets are not kept and cannot be shown again.
-func (p *program) listInvites(ctx context.Context, st *store.Store, hash study.Hash) error {
+func (p *program) listInvites(ctx context.Context, st *store.Store, hash wire.Hash) error {
 	invites, err := st.Invites(ctx, hash)
 	if err != nil {
 		return err

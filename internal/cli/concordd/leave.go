@@ -7,9 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/server"
 	"concord/internal/store"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -29,7 +30,7 @@ replaced, as if it had withdrawn. The anchor is not taken back: whoever leaves k
 it, and together with you could undo every party's projection.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.member(cmd.Context(), prefix, args[0], func(srv *server.Server, st store.Study, m *study.Statement) error {
+			return p.member(cmd.Context(), prefix, args[0], func(srv *server.Server, st store.Study, m *identity.Statement) error {
 				if err := srv.Remove(cmd.Context(), st.Hash, m.Fingerprint(), reason, replace); err != nil {
 					return err
 				}
@@ -55,8 +56,8 @@ made without it. The other parties are told that it was on your word. Prints the
 statement of what was deleted and what remains, for the party.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.member(cmd.Context(), prefix, args[0], func(srv *server.Server, st store.Study, m *study.Statement) error {
-				c, err := study.DecodeContract(st.Contract)
+			return p.member(cmd.Context(), prefix, args[0], func(srv *server.Server, st store.Study, m *identity.Statement) error {
+				c, err := contract.Decode(st.Contract)
 				if err != nil {
 					return err
 				}
@@ -82,7 +83,7 @@ statement of what was deleted and what remains, for the party.`,
 
 // member finds a party that takes part, or did, by its name or the first digits of its
 // fingerprint.
-func (p *program) member(ctx context.Context, prefix, who string, do func(*server.Server, store.Study, *study.Statement) error) error {
+func (p *program) member(ctx context.Context, prefix, who string, do func(*server.Server, store.Study, *identity.Statement) error) error {
 	id, st, s, err := p.openStudy(ctx, prefix)
 	if err != nil {
 		return err

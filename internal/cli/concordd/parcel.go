@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/cli"
 	"concord/internal/durable"
 	"concord/internal/parcel"
 	"concord/internal/server"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -181,7 +181,7 @@ func (p *program) give(ctx context.Context, prefix, to, out string) error {
 
 // parcelName is a file's name that says for whom it is and of which study: letters,
 // digits and - of the site's name, and the beginnings of both hashes.
-func parcelName(hash study.Hash, site *study.Statement) string {
+func parcelName(hash wire.Hash, site *identity.Statement) string {
 	var name []rune
 	for _, r := range strings.ToLower(site.Name) {
 		switch {
@@ -195,7 +195,7 @@ func parcelName(hash study.Hash, site *study.Statement) string {
 }
 
 // giveOne writes one parcel and says what is in it.
-func (p *program) giveOne(ctx context.Context, srv *server.Server, hash, site study.Hash, path string) error {
+func (p *program) giveOne(ctx context.Context, srv *server.Server, hash, site wire.Hash, path string) error {
 	if err := mayReplace(path); err != nil {
 		return err
 	}

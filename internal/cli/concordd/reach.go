@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"concord/internal/cli"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -57,9 +57,9 @@ func (w ways) config() (config, error) {
 	cfg := config{Format: 1}
 	switch w.tls {
 	case "":
-	case study.TLSPinned:
+	case member.TLSPinned:
 		if w.address == "" && w.url != "" {
-			address, prefix, err := study.ParseServerURL(w.url)
+			address, prefix, err := member.ParseServerURL(w.url)
 			if err != nil {
 				return cfg, &cli.UsageError{Err: err}
 			}
@@ -68,7 +68,7 @@ func (w ways) config() (config, error) {
 			}
 			w.address, w.url = address, ""
 		}
-	case study.TLSWebPKI:
+	case member.TLSWebPKI:
 		if w.url == "" && w.address != "" {
 			w.address, w.url = "", "https://"+w.address
 		}
@@ -109,7 +109,7 @@ func (w ways) config() (config, error) {
 }
 
 func (w ways) web() (*web, error) {
-	address, _, err := study.ParseServerURL(w.url)
+	address, _, err := member.ParseServerURL(w.url)
 	if err != nil {
 		return nil, &cli.UsageError{Err: err}
 	}
@@ -156,23 +156,23 @@ func validPort(port string) bool {
 
 // invite begins an invite that leads to the server, by the way that tls names or
 // else by the one there is; pinned if there are both.
-func (c config) invite(tls string, contract, analyst study.Hash) (study.Invite, error) {
+func (c config) invite(tls string, contract, analyst wire.Hash) (member.Invite, error) {
 	switch {
-	case tls == "" && c.Address == "", tls == study.TLSWebPKI:
+	case tls == "" && c.Address == "", tls == member.TLSWebPKI:
 		if c.Web == nil {
-			return study.Invite{}, wire.WithHint(errors.New("this server does not offer tls webpki"), "run concordd reach --url https://host[:port][/prefix] and begin serve anew")
+			return member.Invite{}, wire.WithHint(errors.New("this server does not offer tls webpki"), "run concordd reach --url https://host[:port][/prefix] and begin serve anew")
 		}
-		address, prefix, err := study.ParseServerURL(c.Web.URL)
-		v := study.NewInvite(address, contract, analyst)
-		v.TLS, v.Prefix = study.TLSWebPKI, prefix
+		address, prefix, err := member.ParseServerURL(c.Web.URL)
+		v := member.NewInvite(address, contract, analyst)
+		v.TLS, v.Prefix = member.TLSWebPKI, prefix
 		return v, err
-	case tls == "" || tls == study.TLSPinned:
+	case tls == "" || tls == member.TLSPinned:
 		if c.Address == "" {
-			return study.Invite{}, wire.WithHint(errors.New("this server does not offer tls pinned"), "run concordd reach --address host:port and begin serve anew")
+			return member.Invite{}, wire.WithHint(errors.New("this server does not offer tls pinned"), "run concordd reach --address host:port and begin serve anew")
 		}
-		return study.NewInvite(c.Address, contract, analyst), nil
+		return member.NewInvite(c.Address, contract, analyst), nil
 	}
-	return study.Invite{}, cli.Usagef("--tls is %q, must be pinned or webpki", tls)
+	return member.Invite{}, cli.Usagef("--tls is %q, must be pinned or webpki", tls)
 }
 
 // describe says in a line each how parties reach the server.

@@ -9,7 +9,7 @@ import (
 	"concord/internal/durable"
 	"concord/internal/server"
 	"concord/internal/store"
-	"concord/study"
+	"concord/member"
 	"concord/wire"
 )
 
@@ -49,9 +49,9 @@ func (p *program) serveCommand() *cobra.Command {
 				ops = cfg.Ops
 			}
 			for _, f := range fronts {
-				mode := study.TLSPinned
+				mode := member.TLSPinned
 				if f.Web {
-					mode = study.TLSWebPKI
+					mode = member.TLSWebPKI
 				}
 				log.Info("serving", "tls", mode, "address", f.Listener.Addr().String(), "fingerprint", id.Statement.Fingerprint().Short())
 			}

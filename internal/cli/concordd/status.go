@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/contract"
 	"concord/internal/api"
 	"concord/internal/server"
-	"concord/study"
 	"concord/wire"
 )
 
@@ -32,14 +32,14 @@ func (p *program) statusCommand() *cobra.Command {
 				return err
 			}
 			type line struct {
-				Study study.Hash `json:"study"`
-				Name  string     `json:"name"`
+				Study wire.Hash `json:"study"`
+				Name  string    `json:"name"`
 				api.Status
 			}
 			var lines []line
 			waiting := []string{}
 			for _, s := range studies {
-				c, err := study.DecodeContract(s.Contract)
+				c, err := contract.Decode(s.Contract)
 				if err != nil {
 					return err
 				}

@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/contract"
+	"concord/identity"
 	"concord/internal/cli"
 	"concord/internal/store"
-	"concord/study"
+	"concord/release"
 	"concord/wire"
 )
 
@@ -69,7 +71,7 @@ func (p *program) createStudy(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	c, err := study.ParseYAMLWith(yaml, func(name string) ([]byte, error) {
+	c, err := contract.ParseYAMLWith(yaml, func(name string) ([]byte, error) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(filepath.Dir(path), name)
 		}
@@ -78,20 +80,20 @@ func (p *program) createStudy(ctx context.Context, path string) error {
 	if err != nil {
 		return &studyFileError{path, err}
 	}
-	contract, err := c.Encode()
+	agreed, err := c.Encode()
 	if err != nil {
 		return err
 	}
-	hash, err := st.AddStudy(ctx, contract)
+	hash, err := st.AddStudy(ctx, agreed)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.out, "%s\nstudy %s\n", study.Describe(c), hash)
+	fmt.Fprintf(p.out, "%s\nstudy %s\n", release.Describe(c), hash)
 	fmt.Fprintf(p.out, "next: concordd invite --for NAME, once for each of the %d parties; then concordd serve\n", c.Parties)
 	return nil
 }
 
-// studyFileError is an error of package study, which calls the file study.yaml, with the
+// studyFileError is an error of package contract, which calls the file study.yaml, with the
 // name that the file has.
 type studyFileError struct {
 	path string
@@ -102,17 +104,17 @@ type studyFileError struct {
 func (e *studyFileError) Error() string {
 	var out []string
 	for line := range strings.SplitSeq(e.err.Error(), "\n") {
-		line = strings.TrimPrefix(strings.TrimPrefix(line, "study: "), "study.yaml: ")
+		line = strings.TrimPrefix(strings.TrimPrefix(line, "contract: "), "study.yaml: ")
 		out = append(out, e.path+": "+strings.TrimPrefix(line, "study.yaml "))
 	}
 	return strings.Join(out, "\n")
 }
 
-// Unwrap returns the error of package study, which may have a hint.
+// Unwrap returns the error of package contract, which may have a hint.
 func (e *studyFileError) Unwrap() error { return e.err }
 
 // openStudy opens the folder and finds a study in it, as pick does.
-func (p *program) openStudy(ctx context.Context, prefix string) (*study.Identity, *store.Store, store.Study, error) {
+func (p *program) openStudy(ctx context.Context, prefix string) (*identity.Identity, *store.Store, store.Study, error) {
 	_, id, _, st, err := p.open()
 	if err != nil {
 		return nil, nil, store.Study{}, err
@@ -127,7 +129,7 @@ func (p *program) openStudy(ctx context.Context, prefix string) (*study.Identity
 
 // meant reports whether who is a participant's name, or at least 12 first digits of its
 // fingerprint.
-func meant(who, name string, fingerprint study.Hash) bool {
+func meant(who, name string, fingerprint wire.Hash) bool {
 	return who == name || len(who) >= 12 && strings.HasPrefix(fingerprint.String(), who)
 }
 

@@ -17,8 +17,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/align"
-	"concord/internal/npy"
 	"concord/linalg"
+	"concord/npy"
 )
 
 // runLab runs the program and returns its exit status and output.

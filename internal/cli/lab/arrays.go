@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/internal/npy"
 	"concord/linalg"
+	"concord/npy"
 )
 
 // array is a file with an anchor representation A_i (rows × cols), of which

@@ -30,12 +30,12 @@ const (
 	mostRepeat = 1_000_000
 )
 
-func benchCommand(stdout, stderr io.Writer) *cobra.Command {
+func benchCommand(stdout io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure how long an alignment, a fit, an upload or a server takes",
+		Short: "Measure how long an alignment or a fit takes",
 	}
-	cmd.AddCommand(benchAlignCommand(stdout), benchLearnCommand(stdout), benchServerCommand(stdout), benchUploadCommand(stdout, stderr))
+	cmd.AddCommand(benchAlignCommand(stdout), benchLearnCommand(stdout))
 	return cmd
 }
 
@@ -215,7 +215,7 @@ func products(a []*mat.Dense) {
 	})
 }
 
-// splitMix is SplitMix64 (Steele, Lea, Flood 2014) from seed 0: a generator that
+// splitMix is SplitMix64 [steele2014] from seed 0: a generator that
 // NumPy can repeat with whole arrays, since word n is a function of n alone.
 type splitMix struct{ state uint64 }
 

@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/internal/cli"
-	"concord/internal/npy"
 	"concord/learn"
+	"concord/npy"
 )
 
 // learnFlags are the flags of concord-lab bench learn.

@@ -11,8 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"concord/internal/npy"
 	"concord/learn"
+	"concord/npy"
 )
 
 func writeNPY(t *testing.T, path string, m *mat.Dense) string {

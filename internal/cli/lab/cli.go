@@ -30,14 +30,11 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
   concord-lab align        change-of-basis matrices of NumPy files, by any method
   concord-lab bench align  how long one takes
   concord-lab bench learn  how long a learner takes on NumPy files
-  concord-lab bench server what many parties at once wait for
-  concord-lab bench upload how fast a contribution travels, and in how much memory
-  concord-lab chaos        what kills, power cuts and bad lines do to a study
   concord-lab doctor       what computes on this machine
 
 Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	}
-	root.AddCommand(demoCommand(stdout), simulateCommand(stdout, stderr), reproduceCommand(stdout, stderr), alignCommand(stdout, stderr), benchCommand(stdout, stderr), trafficCommand(stdout), facesCommand(stdout), dataCommand(stdout), compareCommand(stdout), patientsCommand(stdout), chaosCommand(stdout, stderr), doctorCommand(stdout))
+	root.AddCommand(demoCommand(stdout), simulateCommand(stdout, stderr), reproduceCommand(stdout, stderr), alignCommand(stdout, stderr), benchCommand(stdout), trafficCommand(stdout), facesCommand(stdout), dataCommand(stdout), compareCommand(stdout), patientsCommand(stdout), doctorCommand(stdout))
 	return cli.Run(ctx, root, args, stdin, stdout, stderr)
 }
 

@@ -16,12 +16,12 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/internal/cli"
 	"concord/lab"
 	"concord/lab/tables"
 	"concord/learn"
 	"concord/metric"
-	"concord/study"
 	"concord/table"
 )
 
@@ -85,7 +85,7 @@ func (opt compareOptions) run(ctx context.Context, stdout io.Writer, args []stri
 	if err != nil {
 		return err
 	}
-	c, err := study.ParseYAML(text)
+	c, err := contract.ParseYAML(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
@@ -135,7 +135,7 @@ func (opt compareOptions) run(ctx context.Context, stdout io.Writer, args []stri
 }
 
 // sites reads the tables that NAME=FILE names.
-func (opt compareOptions) sites(c *study.Contract, args []string) ([]sited, error) {
+func (opt compareOptions) sites(c *contract.Contract, args []string) ([]sited, error) {
 	var out []sited
 	named := func(name string) bool { return slices.ContainsFunc(out, func(s sited) bool { return s.name == name }) }
 	for _, a := range args {
@@ -161,7 +161,7 @@ func (opt compareOptions) sites(c *study.Contract, args []string) ([]sited, erro
 }
 
 // target are the labels of tables, one after the other.
-func target(c *study.Contract, all []*table.Table) learn.Target {
+func target(c *contract.Contract, all []*table.Table) learn.Target {
 	y := learn.Target{Classes: c.Label.Levels}
 	var values []float64
 	for _, t := range all {
@@ -175,7 +175,7 @@ func target(c *study.Contract, all []*table.Table) learn.Target {
 }
 
 // trained are the metrics on test of the contract's model of the rows of tables.
-func trained(ctx context.Context, c *study.Contract, prepare *study.Preparation, all []*table.Table, test *table.Table, metrics []metric.Metric) ([]float64, error) {
+func trained(ctx context.Context, c *contract.Contract, prepare *contract.Preparation, all []*table.Table, test *table.Table, metrics []metric.Metric) ([]float64, error) {
 	n := 0
 	for _, t := range all {
 		n += t.Rows()
@@ -196,7 +196,7 @@ func trained(ctx context.Context, c *study.Contract, prepare *study.Preparation,
 	return judged(c, test, scores, metrics)
 }
 
-func judged(c *study.Contract, test *table.Table, scores *mat.Dense, metrics []metric.Metric) ([]float64, error) {
+func judged(c *contract.Contract, test *table.Table, scores *mat.Dense, metrics []metric.Metric) ([]float64, error) {
 	y := target(c, []*table.Table{test})
 	truth := metric.Truth{Labels: y.Labels, Positive: max(c.PositiveLevel(), 0), Values: y.Values}
 	out := make([]float64, len(metrics))
@@ -211,7 +211,7 @@ func judged(c *study.Contract, test *table.Table, scores *mat.Dense, metrics []m
 }
 
 // readPredicted reads what concord predict --out wrote for a site, if it is named.
-func (opt compareOptions) readPredicted(c *study.Contract, s *sited, test *table.Table, metrics []metric.Metric) error {
+func (opt compareOptions) readPredicted(c *contract.Contract, s *sited, test *table.Table, metrics []metric.Metric) error {
 	for _, p := range opt.predicted {
 		name, file, _ := strings.Cut(p, "=")
 		if name != s.name {

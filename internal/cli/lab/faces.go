@@ -17,7 +17,6 @@ import (
 	"concord/internal/cli"
 	"concord/lab/dataset"
 	"concord/lab/faces"
-	"concord/lab/plots"
 	"concord/wire"
 )
 
@@ -39,7 +38,7 @@ common span and of the party's own, and pictures with Gaussian noise at ε = 0.5
 A table says of each what it takes to see it, how much of the pictures it leaves
 unexplained (1 − R²), and how often it leads to the right picture (linked).
 
-Writes to DIR: faces.svg and faces.png, the figure; faces.html, the page with it;
+Writes to DIR: faces.svg, the figure; faces.html, the page with it;
 faces.md and faces.json, the table. The same --seed gives the same files, up to
 rounding of the linear algebra. Takes a minute and 1 GB of memory.
 
@@ -128,15 +127,12 @@ func drawFaces(ctx context.Context, stdout io.Writer, d *dataset.Data, opt faces
 		return &renamed{strings.TrimPrefix(plain(err).Error(), "faces: "), err}
 	}
 	r.Command = facesCommandLine(r, opt.Rows)
-	paths, err := plots.WriteFiles(filepath.Join(out, "faces"), r.Figure())
-	if err != nil {
-		return err
-	}
+	var paths []string
 	for _, f := range []struct {
 		ending string
 		write  func(io.Writer) error
 	}{
-		{"html", r.HTML}, {"md", r.Markdown}, {"json", r.JSON},
+		{"svg", svg(r.Figure())}, {"html", r.HTML}, {"md", r.Markdown}, {"json", r.JSON},
 	} {
 		path := filepath.Join(out, "faces."+f.ending)
 		if err := whole(path, f.write); err != nil {

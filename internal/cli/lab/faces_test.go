@@ -56,7 +56,7 @@ func TestFacesFiles(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "new", "folder")
 	stdout, files := draw(out)
-	if got := names(t, out); !slices.Equal(got, []string{"faces.html", "faces.json", "faces.md", "faces.png", "faces.svg"}) {
+	if got := names(t, out); !slices.Equal(got, []string{"faces.html", "faces.json", "faces.md", "faces.svg"}) {
 		t.Errorf("the folder holds %q", got)
 	}
 	for _, want := range []string{"original", "kept, own span, l = 9", "note: own span: dimension 20 is cut to 9", filepath.Join(out, "faces.html")} {

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/internal/durable"
-	"concord/internal/npy"
+	"concord/npy"
 )
 
 // recordFile is written last and removed first: where it is, the G_i beside it

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/internal/chart"
 	"concord/internal/cli"
 	"concord/lab/experiment"
-	"concord/lab/plots"
 	"concord/wire"
 )
 
@@ -35,7 +35,7 @@ beside the published ones with the difference in standard errors.
 
 ` + experimentList() + `
 Writes to DIR: E1.html, the report with its figures; E1.md, E1.csv and E1.json, the
-same for other readers; figures as SVG and PNG. Finished draws are kept in
+same for other readers; figures as SVG. Finished draws are kept in
 DIR/trials, so that an interrupted run goes on; delete that folder to begin anew.
 
 --data names the folder of the data sets. One that is not there is an error that says
@@ -134,6 +134,18 @@ func (r *renamed) Error() string { return r.text }
 // Unwrap is the error in its own words.
 func (r *renamed) Unwrap() error { return r.err }
 
+// svg writes a figure.
+func svg(c chart.Chart) func(io.Writer) error {
+	return func(w io.Writer) error {
+		figure, err := chart.SVG(c)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(w, string(figure))
+		return err
+	}
+}
+
 // writeReport writes all files of a report and returns their paths.
 func writeReport(r *experiment.Report, dir string) ([]string, error) {
 	var paths []string
@@ -142,11 +154,11 @@ func writeReport(r *experiment.Report, dir string) ([]string, error) {
 		return nil, err
 	}
 	for _, p := range pictures {
-		made, err := plots.WriteFiles(filepath.Join(dir, p.Name), p.Chart)
-		if err != nil {
+		path := filepath.Join(dir, p.Name+".svg")
+		if err := whole(path, svg(p.Chart)); err != nil {
 			return nil, err
 		}
-		paths = append(paths, made...)
+		paths = append(paths, path)
 	}
 	for _, f := range []struct {
 		ending string

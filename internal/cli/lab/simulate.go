@@ -13,11 +13,13 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
+	anchorspec "concord/anchor/spec"
+	basisspec "concord/basis/spec"
+	"concord/contract"
 	"concord/internal/cli"
 	"concord/lab"
 	"concord/lab/dataset"
 	"concord/learn"
-	"concord/study"
 )
 
 // simulateFlags are the flags of concord-lab simulate.
@@ -31,7 +33,7 @@ type simulateFlags struct {
 	basis    string
 	dim      int
 	delta    float64
-	noise    *study.Noise
+	noise    *contract.Noise
 	protocol string
 	answers  string
 	align    []string
@@ -61,8 +63,8 @@ Columns of numbers are features as they are, columns of text become categories
 (0 and 1, without the first level). Features are standardised by pooled figures and
 missing numbers take the pooled mean, unless --standardise says otherwise.
 
-anchors      uniform normal orthonormal public low-rank smote gaussian
-bases        svd pca pca-perturbed scrambled random common
+anchors      ` + strings.Join(anchorspec.Kinds(), " ") + `
+bases        ` + strings.Join(basisspec.Kinds(), " ") + `
 alignments   ls gep opp odc gopp rdp consensus; ls-sigma ls-random gep-weighted
              odc-random rdp-ls rdp-opp; with +unit behind it, columns of unit mean
              square, without which ls and gep are too small for penalised models
@@ -98,7 +100,7 @@ method against local.`,
 	flags.IntSliceVar(&f.rows, "rows", nil, "rows of each party: one number, or one for each, with commas")
 	flags.IntVar(&s.Test, "test", 0, "rows to test with")
 	flags.IntVar(&f.dim, "dim", 0, "columns l that leave (default: 80 % of the features)")
-	flags.StringVar(&f.anchor.Kind, "anchor", "orthonormal", "kind of the anchor")
+	flags.StringVar(&f.anchor.Kind, "anchor", anchorspec.Orthonormal, "kind of the anchor")
 	flags.IntVar(&f.anchor.Rows, "anchor-rows", 0, "rows of the anchor (default: the features, or 1000)")
 	flags.StringSliceVar(&f.public, "public", nil, "tables of public rows, for --anchor public; their columns must be those of DATA")
 	flags.StringVar(&f.basis, "basis", "", "kind of the bases (default: pca, under nri pca-perturbed)")
@@ -128,27 +130,16 @@ method against local.`,
 	return cmd
 }
 
-// bases are the kinds by their names on the command line.
-var bases = map[string]lab.Basis{
-	"svd":           {Kind: "svd"},
-	"pca":           {Kind: "pca"},
-	"pca-perturbed": {Kind: "pca-perturbed", Mix: "none"},
-	"scrambled":     {Kind: "pca", Mix: "normal"},
-	"random":        {Kind: "random"},
-	"common-random": {Kind: "random", Common: "first"},
-	"common":        {Kind: "svd", Common: "pooled"},
-}
-
 func (f *simulateFlags) run(cmd *cobra.Command, path string, stdout, stderr io.Writer) error {
 	ctx := cmd.Context()
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
-	var contract *study.Contract
+	var agreed *contract.Contract
 	if f.study != "" {
 		var err error
-		if contract, err = readStudy(f.study); err != nil {
+		if agreed, err = readStudy(f.study); err != nil {
 			return err
 		}
-		f.adopt(contract, given)
+		f.adopt(agreed, given)
 	}
 	for _, check := range []func() error{f.resolve, f.checkFlags, func() error { return f.missing(given) }} {
 		if err := check(); err != nil {
@@ -166,18 +157,18 @@ func (f *simulateFlags) run(cmd *cobra.Command, path string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	if contract != nil {
-		if err := f.restrict(data, contract); err != nil {
+	if agreed != nil {
+		if err := f.restrict(data, agreed); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if c := &f.setting.Cases[0]; c.Lift > 0 && c.Gamma == 0 {
 		c.Gamma = 1 / float64(len(data.Features))
 	}
-	if err := f.learner(data, contract, given("model")); err != nil {
+	if err := f.learner(data, agreed, given("model")); err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	if f.repeats.Public, err = f.readPublic(data, contract); err != nil {
+	if f.repeats.Public, err = f.readPublic(data, agreed); err != nil {
 		return err
 	}
 	if _, err := f.setting.Resolve(); err != nil {
@@ -198,12 +189,12 @@ func (f *simulateFlags) run(cmd *cobra.Command, path string, stdout, stderr io.W
 	return f.print(stdout, path, data, results)
 }
 
-func readStudy(path string) (*study.Contract, error) {
+func readStudy(path string) (*contract.Contract, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	c, err := study.ParseYAML(b)
+	c, err := contract.ParseYAML(b)
 	if err != nil {
 		return nil, inFile(path, err)
 	}
@@ -211,7 +202,7 @@ func readStudy(path string) (*study.Contract, error) {
 }
 
 // adopt takes from a contract what no flag says.
-func (f *simulateFlags) adopt(c *study.Contract, given func(string) bool) {
+func (f *simulateFlags) adopt(c *contract.Contract, given func(string) bool) {
 	if !given("parties") {
 		f.setting.Parties = c.Parties
 	}
@@ -314,21 +305,21 @@ func (f *simulateFlags) resolve() error {
 		}
 	}
 	if f.basis == "" {
-		f.basis = "pca"
+		f.basis = basisspec.PCA
 		if f.protocol == "nri" {
-			f.basis = "pca-perturbed"
+			f.basis = basisspec.Perturbed
 		}
 	}
-	b, ok := bases[f.basis]
+	b, ok := lab.BasisOf(f.basis)
 	if !ok {
-		return fmt.Errorf("there is no basis %q, want one of: svd pca pca-perturbed scrambled random common", f.basis)
+		return fmt.Errorf("there is no basis %q, want one of: %s", f.basis, strings.Join(basisspec.Kinds(), " "))
 	}
 	b.Dim, b.Delta, f.anchor.Delta = f.dim, f.delta, f.delta
 	if !(f.delta > 0) || math.IsInf(f.delta, 0) {
 		return fmt.Errorf("--delta is %v, must be positive and finite", f.delta)
 	}
 	f.anchor.Data = f.public
-	if f.anchor.Kind == "public" && len(f.public) == 0 {
+	if f.anchor.Kind == anchorspec.Public && len(f.public) == 0 {
 		return fmt.Errorf("--anchor public needs --public FILE")
 	}
 	c := lab.Case{Protocol: f.protocol, Answers: f.answers, Anchor: f.anchor, Basis: b}
@@ -358,14 +349,14 @@ func (f *simulateFlags) resolve() error {
 }
 
 // learner makes the model: --model with --set, the contract's, or the usual one.
-func (f *simulateFlags) learner(data *dataset.Data, contract *study.Contract, given bool) error {
+func (f *simulateFlags) learner(data *dataset.Data, agreed *contract.Contract, given bool) error {
 	spec := learn.Spec{Kind: f.model}
 	switch {
 	case given:
-	case contract != nil:
-		spec = contract.Model.Spec()
-		if local := contract.LocalModel; local != nil && !reflect.DeepEqual(*local, contract.Model) {
-			return fmt.Errorf("the study has the model %s and the local model %s: simulate trains one kind at both; choose it with --model", contract.Model, local)
+	case agreed != nil:
+		spec = agreed.Model.Spec()
+		if local := agreed.LocalModel; local != nil && !reflect.DeepEqual(*local, agreed.Model) {
+			return fmt.Errorf("the study has the model %s and the local model %s: simulate trains one kind at both; choose it with --model", agreed.Model, local)
 		}
 	case data.Y.Classification():
 		spec.Kind = "logistic"
@@ -389,9 +380,9 @@ func (f *simulateFlags) learner(data *dataset.Data, contract *study.Contract, gi
 }
 
 // restrict keeps the contract's features, in its order and mapped by its ranges.
-func (f *simulateFlags) restrict(data *dataset.Data, c *study.Contract) error {
+func (f *simulateFlags) restrict(data *dataset.Data, c *contract.Contract) error {
 	for _, feature := range c.Features {
-		if feature.Type != study.Numeric || feature.Missing != study.MissingRefuse {
+		if feature.Type != contract.Numeric || feature.Missing != contract.MissingRefuse {
 			return fmt.Errorf("feature %q is not a number, or may be missing; simulate takes contracts of numbers only", feature.Name)
 		}
 	}
@@ -422,15 +413,15 @@ func (f *simulateFlags) restrict(data *dataset.Data, c *study.Contract) error {
 }
 
 // readPublic reads the tables of public rows, with the columns of the data.
-func (f *simulateFlags) readPublic(data *dataset.Data, contract *study.Contract) (map[string]*dataset.Data, error) {
+func (f *simulateFlags) readPublic(data *dataset.Data, agreed *contract.Contract) (map[string]*dataset.Data, error) {
 	sets := map[string]*dataset.Data{}
 	for _, path := range f.public {
 		d, err := dataset.Open(path, f.data)
 		if err != nil {
 			return nil, err
 		}
-		if contract != nil {
-			if err := f.restrict(d, contract); err != nil {
+		if agreed != nil {
+			if err := f.restrict(d, agreed); err != nil {
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
 		}

@@ -70,7 +70,7 @@ func simulate(t *testing.T, args ...string) simulatedJSON {
 	return got
 }
 
-// TestSimulate is DESIGN's command on a table that nobody prepared.
+// TestSimulate is the documented command on a table that nobody prepared.
 func TestSimulate(t *testing.T) {
 	path := people(t)
 	args := []string{path, "--label", "ill", "--positive", "yes", "--drop", "cost", "--parties", "3", "--rows", "40", "--test", "120", "--align", "odc,ls+unit", "--model", "logistic", "--repeat", "5", "--seed", "3"}

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"concord/contract"
 	"concord/internal/cli"
-	"concord/study"
 )
 
 func trafficCommand(stdout io.Writer) *cobra.Command {
 	var (
-		t      study.Traffic
+		t      contract.Traffic
 		asJSON bool
 	)
 	cmd := &cobra.Command{

@@ -2,7 +2,7 @@ package neural
 
 import "math"
 
-// adam is the optimiser of Kingma and Ba (2015, algorithm 1), with the bias
+// adam is the optimiser of [kingma2015], algorithm 1, with the bias
 // correction in the rate (ibid. section 2). With the gradient g of step t,
 //
 //	m ← β₁ m + (1 − β₁) g,   v ← β₂ v + (1 − β₂) g²

@@ -6,9 +6,8 @@
 // loss, is the network's [Output]. The package knows no other activations, no sample
 // weights and no missing numbers.
 //
-// Papers: Rumelhart, Hinton and Williams (1986), doi:10.1038/323533a0; Glorot
-// and Bengio (2010) for the first weights; Kingma and Ba (2015),
-// arXiv:1412.6980, for Adam. Semantics follow scikit-learn 1.2.
+// Papers: [rumelhart1986]; [glorot2010] for the first weights; [kingma2015] for
+// Adam. Semantics follow scikit-learn 1.2.
 package neural
 
 import (
@@ -74,7 +73,7 @@ func layers(sizes []int, params []float64) []Layer {
 }
 
 // newNetwork draws the weights and biases of a layer uniformly between ±√(6 /
-// (in + out)), as Glorot and Bengio (2010) draw the weights and scikit-learn
+// (in + out)), as [glorot2010] draws the weights and scikit-learn
 // both.
 func newNetwork(sizes []int, output Output, rnd *rand.Rand) *Network {
 	params := make([]float64, int(Count(sizes)))

@@ -37,9 +37,9 @@ type LinearSolution struct {
 	Converged  bool
 }
 
-// Linear minimises ½‖w‖² + C Σ loss by coordinate descent of the dual with
-// shrinking (Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008; Ho, Lin, JMLR 13,
-// 2012 for regression), as liblinear does, in random order. Cost O(n d) a pass.
+// Linear minimises ½‖w‖² + C Σ loss by coordinate descent of the dual with shrinking
+// ([hsieh2008]; [ho2012] for regression), as liblinear does, in random order. Cost O(n d) a
+// pass.
 func Linear(ctx context.Context, p LinearProblem, progress func(iteration int, violation float64)) (*LinearSolution, error) {
 	n, d := p.X.Dims()
 	l := &descent{LinearProblem: p, w: make([]float64, d), dual: make([]float64, n), curve: make([]float64, n), index: make([]int, n)}

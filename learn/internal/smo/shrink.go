@@ -17,8 +17,8 @@ func (s *solver) rebound(i int32, old float64, row []float32) {
 	}
 }
 
-// shrink leaves out variables at a bound that are unlikely to leave it (Chang, Lin
-// 2011, section 5.1).
+// shrink leaves out variables at a bound that are unlikely to leave it ([chang2011],
+// section 5.1).
 func (s *solver) shrink() error {
 	up, down := math.Inf(-1), math.Inf(-1) // largest v with room above, −v with room below
 	for _, t := range s.active {

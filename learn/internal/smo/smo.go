@@ -1,13 +1,13 @@
 // Package smo is the engine of the support vector machines: sequential minimal
-// optimisation of the dual with a kernel (Platt 1998), and coordinate descent of
+// optimisation of the dual with a kernel [platt1998], and coordinate descent of
 // the linear dual (linear.go).
 //
 // Start with [Solve] or [Linear]. The package takes plain slices and matrices that
 // package learn has checked, and knows nothing of classes.
 //
-// The method is that of libsvm (Chang, Lin, ACM TIST 2, 2011), so that results
+// The method is that of libsvm [chang2011], so that results
 // can be compared with it number by number: second-order choice of the working
-// set (Fan, Chen, Lin, JMLR 6, 2005), shrinking, and a cache of kernel rows.
+// set [fan2005], shrinking, and a cache of kernel rows.
 package smo
 
 import (

@@ -179,8 +179,7 @@ func (g *grower) grow(ctx context.Context, index int) (tree, error) {
 	return g.tree, nil
 }
 
-// mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014,
-// doi:10.1145/2714064.2660195): neighbouring trees get unlike generators.
+// mix is the finalizer of SplitMix64 [steele2014]: neighbouring trees get unlike generators.
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -7,9 +7,7 @@
 // on the number of goroutines. The package knows no missing numbers and no
 // sample weights other than those of the bootstrap.
 //
-// Papers: Breiman, Random forests (2001), doi:10.1023/A:1010933404324;
-// Friedman, Greedy function approximation (2001), doi:10.1214/aos/1013203451;
-// Ke et al., LightGBM (2017). Semantics follow scikit-learn 1.2.
+// Papers: [breiman2001], [friedman2001], [ke2017]. Semantics follow scikit-learn 1.2.
 package trees
 
 import (

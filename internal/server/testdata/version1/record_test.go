@@ -20,9 +20,10 @@ import (
 	"testing"
 
 	"concord/bundle"
+	"concord/identity"
 	"concord/internal/pinned"
 	"concord/internal/server"
-	"concord/study"
+	"concord/member"
 )
 
 type recorded struct {
@@ -98,7 +99,7 @@ func TestRecordVersion1(t *testing.T) {
 	}
 	write("contract.json", contract)
 	for i := range 2 {
-		id := identity(t, study.RoleParty, fmt.Sprintf("Party %d", i+1))
+		id := identity(t, identity.RoleParty, fmt.Sprintf("Party %d", i+1))
 		w.parties = append(w.parties, id)
 		if keys, err = id.EncodeSecret(); err != nil {
 			t.Fatal(err)
@@ -113,22 +114,22 @@ func TestRecordVersion1(t *testing.T) {
 		}
 	}
 	a, b := w.parties[0], w.parties[1]
-	members := []*study.Statement{w.analyst.Statement, a.Statement, b.Statement}
+	members := []*identity.Statement{w.analyst.Statement, a.Statement, b.Statement}
 	for i, id := range w.parties {
 		_, err := w.as(id).Join(t.Context(), w.secrets[i], id.Statement.Encode())
 		check(err)
 		_, err = w.as(id).Roster(t.Context())
 		check(err)
 	}
-	w.roster, err = study.NewRoster(w.contract, 1, members)
+	w.roster, err = member.NewRoster(w.contract, 1, members)
 	check(err)
 	w.epoch = w.roster.Epoch(w.study)
 	for _, id := range w.parties {
-		check(w.as(id).Confirm(t.Context(), study.Confirm(id, w.study, w.epoch)))
+		check(w.as(id).Confirm(t.Context(), member.Confirm(id, w.study, w.epoch)))
 		_, err = w.as(id).Status(t.Context())
 		check(err)
 	}
-	for _, pair := range [][2]*study.Identity{{a, b}, {b, a}} {
+	for _, pair := range [][2]*identity.Identity{{a, b}, {b, a}} {
 		_, err := w.as(pair[0]).Send(t.Context(), w.setup(pair[0], pair[1]))
 		check(err)
 	}

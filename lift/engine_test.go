@@ -1,3 +1,0 @@
-package lift_test
-
-import _ "concord/linalg/linalgtest" // tests compute as programs do
