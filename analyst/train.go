@@ -12,6 +12,7 @@ import (
 	"concord/align"
 	"concord/contract"
 	"concord/learn"
+	"concord/linalg"
 	"concord/metric"
 	"concord/onnx"
 	"concord/release"
@@ -36,7 +37,7 @@ type Trained struct {
 //
 // Cost: six fits on Σ nᵢ rows of l columns.
 func Train(ctx context.Context, c *contract.Contract, epoch wire.Hash, parts []Contribution, g *align.Result) (*Trained, error) {
-	x, y := stack(c, parts, g)
+	x, y := Stack(parts, g.G, c.Label.Levels)
 	learner, err := learn.New(c.Model.Spec())
 	if err != nil {
 		return nil, fmt.Errorf("analyst: %w", err)
@@ -117,28 +118,28 @@ func outweighed(c *contract.Contract, x *mat.Dense) string {
 		"a weaker penalty, or for ls the target sigma, lets it learn", penalty, evidence)
 }
 
-// stack returns X̂ (Σnᵢ × l) and Y.
-func stack(c *contract.Contract, parts []Contribution, g *align.Result) (*mat.Dense, learn.Target) {
+// Stack returns X̂, all parties' X̃ᵢ Gᵢ one under the other (Σnᵢ × d), and Y, indices into
+// levels or, where there are none, numbers.
+func Stack(parts []Contribution, g []*mat.Dense, levels []string) (*mat.Dense, learn.Target) {
 	total := 0
 	for _, p := range parts {
 		n, _ := p.X.Dims()
 		total += n
 	}
-	_, d := g.G[0].Dims()
+	_, d := g[0].Dims()
 	x := mat.NewDense(total, d, nil)
-	y := learn.Target{Classes: c.Label.Levels}
-	if c.Label.Type == "number" {
+	y := learn.Target{Classes: levels}
+	if len(levels) == 0 {
 		y.Values = mat.NewDense(total, 1, nil)
 	}
 	at := 0
 	for i, p := range parts {
 		n, _ := p.X.Dims()
-		x.Slice(at, at+n, 0, d).(*mat.Dense).Mul(p.X, g.G[i])
-		if p.Labels != nil {
-			for _, k := range p.Labels {
-				y.Labels = append(y.Labels, int(k))
-			}
-		} else {
+		x.Slice(at, at+n, 0, d).(*mat.Dense).Mul(p.X, g[i])
+		for _, k := range p.Labels {
+			y.Labels = append(y.Labels, int(k))
+		}
+		if len(levels) == 0 {
 			y.Values.Slice(at, at+n, 0, 1).(*mat.Dense).Copy(p.Values)
 		}
 		at += n
@@ -149,7 +150,7 @@ func stack(c *contract.Contract, parts []Contribution, g *align.Result) (*mat.De
 // crossValidate returns the scores of every row by a model trained without its
 // fold. Folds are drawn from the epoch, each class spread evenly over them.
 func crossValidate(ctx context.Context, learner learn.Learner, x *mat.Dense, y learn.Target, epoch wire.Hash) (*mat.Dense, error) {
-	n, d := x.Dims()
+	n, _ := x.Dims()
 	rnd := rand.New(rand.NewChaCha8(wire.HashOf(append([]byte("concord/folds/v1\x00"), epoch[:]...))))
 	fold := assignFolds(y, n, rnd)
 	var scores *mat.Dense
@@ -162,11 +163,11 @@ func crossValidate(ctx context.Context, learner learn.Learner, x *mat.Dense, y l
 				train = append(train, i)
 			}
 		}
-		model, err := learner.Fit(ctx, rowsOf(x, train, d), targetOf(y, train))
+		model, err := learner.Fit(ctx, linalg.TakeRows(x, train), targetOf(y, train))
 		if err != nil {
 			return nil, err
 		}
-		s, err := model.Scores(rowsOf(x, test, d))
+		s, err := model.Scores(linalg.TakeRows(x, test))
 		if err != nil {
 			return nil, err
 		}
@@ -195,14 +196,6 @@ func assignFolds(y learn.Target, n int, rnd *rand.Rand) []int {
 	return fold
 }
 
-func rowsOf(x *mat.Dense, rows []int, d int) *mat.Dense {
-	out := mat.NewDense(len(rows), d, nil)
-	for i, row := range rows {
-		out.SetRow(i, x.RawRowView(row))
-	}
-	return out
-}
-
 func targetOf(y learn.Target, rows []int) learn.Target {
 	out := learn.Target{Classes: y.Classes}
 	if y.Labels != nil {
@@ -211,7 +204,7 @@ func targetOf(y learn.Target, rows []int) learn.Target {
 		}
 		return out
 	}
-	out.Values = rowsOf(y.Values, rows, 1)
+	out.Values = linalg.TakeRows(y.Values, rows)
 	return out
 }
 

@@ -165,7 +165,7 @@ func DimVariances(x secret.Matrix, shares ...float64) ([]int, error) {
 	if err := linalg.CheckFinite(x.Reveal()); err != nil {
 		return nil, fmt.Errorf("basis: rows: %v", err)
 	}
-	c := centre(x.Reveal())
+	c := linalg.Centred(x.Reveal(), linalg.ColumnMeans(x.Reveal()))
 	defer c.Zero()
 	s, err := linalg.SingularValues(c)
 	if err != nil {

@@ -27,7 +27,7 @@ func principal(x *mat.Dense, l int, report *Report) (*mat.Dense, error) {
 	}
 	scale := mat.Norm(x, 2)
 	if pca {
-		x = centre(x)
+		x = linalg.Centred(x, linalg.ColumnMeans(x))
 		defer x.Zero()
 	}
 	s, v, err := linalg.SVDRight(x)
@@ -87,23 +87,4 @@ func share(s []float64, l int) float64 {
 		}
 	}
 	return kept / all
-}
-
-// centre returns x minus its column means.
-func centre(x *mat.Dense) *mat.Dense {
-	n, m := x.Dims()
-	mean := make([]float64, m)
-	for i := range n {
-		for j, v := range x.RawRowView(i) {
-			mean[j] += v / float64(n)
-		}
-	}
-	c := mat.DenseCopyOf(x)
-	for i := range n {
-		row := c.RawRowView(i)
-		for j := range row {
-			row[j] -= mean[j]
-		}
-	}
-	return c
 }

@@ -3,6 +3,8 @@ package bundle
 import (
 	"errors"
 	"fmt"
+
+	"concord/wire"
 )
 
 // What a caller can do about a bundle that is refused. Test with errors.Is;
@@ -24,26 +26,43 @@ var (
 	ErrChanged = errors.New("bundle: a source has changed")
 )
 
-// refusal has a kind that callers test for and a text that people read.
-type refusal struct {
-	kind error
-	text string
+// Refusal says why a file is refused: a bundle, or another that is signed and sealed as they
+// are.
+type Refusal struct {
+	// Kind is an Err of this package, for callers who ask with errors.Is.
+	Kind error
+	// Text is for people.
+	Text string
+	// Cure is what they can do, or "".
+	Cure string
 }
 
 // Error says what is wrong.
-func (r *refusal) Error() string { return r.text }
+func (r *Refusal) Error() string { return r.Text }
 
-// Unwrap is the kind of refusal, an Err of this package.
-func (r *refusal) Unwrap() error { return r.kind }
+// Unwrap is the kind.
+func (r *Refusal) Unwrap() error { return r.Kind }
 
-// Hint says who is to upgrade, for another version.
-func (r *refusal) Hint() string {
-	if r.kind == ErrVersion {
-		return "a program of another version wrote it: upgrade the older of the two"
-	}
-	return ""
-}
+// Hint is the cure.
+func (r *Refusal) Hint() string { return r.Cure }
 
 func refuse(kind error, format string, args ...any) error {
-	return &refusal{kind, "bundle: " + fmt.Sprintf(format, args...)}
+	r := &Refusal{Kind: kind, Text: "bundle: " + fmt.Sprintf(format, args...)}
+	if kind == ErrVersion {
+		r.Cure = "a program of another version wrote it: upgrade the older of the two"
+	}
+	return r
+}
+
+// Decode reads the one encoding of a value that has a format, and refuses it without a cure.
+// Another format than the first is told from damage first, since nothing else about it is
+// known; what names it.
+func Decode(b []byte, what string, v any) *Refusal {
+	if err := wire.CheckFormat(b, what, Format); err != nil {
+		return &Refusal{Kind: ErrVersion, Text: err.Error()}
+	}
+	if err := wire.DecodeCanonical(b, v); err != nil {
+		return &Refusal{Kind: ErrDamaged, Text: fmt.Sprintf("%s: %v", what, err)}
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 
 	"concord/wire"
@@ -122,20 +121,13 @@ func encode(v any) []byte {
 	return b
 }
 
-// decode reads the one encoding of a value. A different format is told from
-// damage first, since nothing else about it is known.
+// decode is [Decode] of at most most bytes.
 func decode(b []byte, what string, most int, v any) error {
 	if len(b) > most {
 		return refuse(ErrDamaged, "%s has %d bytes, at most %d are read", what, len(b), most)
 	}
-	var probe struct {
-		Format *int `json:"format"`
-	}
-	if json.Unmarshal(b, &probe) == nil && probe.Format != nil && *probe.Format != Format {
-		return badVersion(what, *probe.Format)
-	}
-	if err := wire.DecodeCanonical(b, v); err != nil {
-		return refuse(ErrDamaged, "%s: %v", what, err)
+	if r := Decode(b, what, v); r != nil {
+		return refuse(r.Kind, "%s", r.Text)
 	}
 	return nil
 }

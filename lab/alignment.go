@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/align"
-	"concord/linalg"
+	"concord/analyst"
 )
 
 // Alignment is a method of package align with its options, by a name such as
@@ -76,50 +76,34 @@ func (a Alignment) WithDim(d int) Alignment {
 func (a Alignment) MarshalText() ([]byte, error) { return []byte(a.Name), nil }
 
 // run finds the G_i. Randomness (a random target, starts) comes from src.
-func (a Alignment) run(anchors []*mat.Dense, src rand.Source) ([]*mat.Dense, *align.Result, error) {
+func (a Alignment) run(parts []analyst.Contribution, src rand.Source) (*align.Result, error) {
+	anchors := make([]*mat.Dense, len(parts))
+	for i, p := range parts {
+		anchors[i] = p.A
+	}
 	opt := a.options
 	opt.Source, opt.NoResidual = src, true
-	switch a.start {
-	case "ls", "opp":
+	if a.start != "" {
 		first, err := align.Run(a.start, anchors, align.Options{NoResidual: true})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		opt.Init = first.G
 	}
-	r, err := align.Run(a.method, anchors, opt)
-	if err != nil {
-		return nil, nil, err
-	}
-	return r.G, r, nil
+	return align.Run(a.method, anchors, opt)
 }
 
-// stacked is X̂, all parties' X̃_i G_i, and the G_i with what unit asks for folded in.
-func (a Alignment) stacked(x, g []*mat.Dense) (*mat.Dense, []*mat.Dense) {
-	total := 0
-	for _, xi := range x {
-		n, _ := xi.Dims()
-		total += n
-	}
-	_, d := g[0].Dims()
-	all := mat.NewDense(total, d, nil)
-	starts := make([]int, len(x))
-	for i, at := 0, 0; i < len(x); i++ {
-		starts[i] = at
-		n, _ := x[i].Dims()
-		at += n
-	}
-	linalg.Parallel(len(x), func(i int) {
-		n, _ := x[i].Dims()
-		all.Slice(starts[i], starts[i]+n, 0, d).(*mat.Dense).Mul(x[i], g[i])
-	})
+// scale brings the columns of X̂ to mean square 1 where unit asks for that, and folds the
+// same into the G_i. It changes x and g, not the matrices that g held.
+func (a Alignment) scale(x *mat.Dense, g []*mat.Dense) {
 	if !a.unit {
-		return all, g
+		return
 	}
+	n, d := x.Dims()
 	scale := make([]float64, d)
-	for i := range total {
-		for j, v := range all.RawRowView(i) {
-			scale[j] += v * v / float64(total)
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			scale[j] += v * v / float64(n)
 		}
 	}
 	for j, v := range scale {
@@ -129,11 +113,10 @@ func (a Alignment) stacked(x, g []*mat.Dense) (*mat.Dense, []*mat.Dense) {
 		}
 	}
 	by := mat.NewDiagDense(d, scale)
-	all.Mul(all, by)
-	folded := make([]*mat.Dense, len(g))
+	x.Mul(x, by)
 	for i := range g {
-		folded[i] = new(mat.Dense)
-		folded[i].Mul(g[i], by)
+		folded := new(mat.Dense)
+		folded.Mul(g[i], by)
+		g[i] = folded
 	}
-	return all, folded
 }

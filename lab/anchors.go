@@ -182,10 +182,6 @@ func (t *trial) publicRows(names []string, m int) (*mat.Dense, error) {
 		parts = append(parts, d.X.Take(rows[:min(n, most)]))
 	}
 	x := stackRows(parts)
-	if t.Standardise == "none" {
-		impute(x, t.common)
-	} else {
-		standardise(x, t.common)
-	}
+	prepare(x, t.common)
 	return x, nil
 }

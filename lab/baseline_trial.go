@@ -7,7 +7,6 @@ import (
 
 	"concord/lab/fedavg"
 	"concord/learn"
-	"concord/linalg"
 	"concord/privacy"
 )
 
@@ -78,16 +77,13 @@ func (t *trial) centralSeen(m Model) ([]*mat.Dense, error) {
 
 // local is each party's own model.
 func (t *trial) local(m Model) ([]*mat.Dense, error) {
-	c := len(t.parties)
-	models := make([]learn.Model, c)
-	errs := make([]error, c)
-	linalg.Parallel(c, func(i int) {
-		models[i], errs[i] = t.fit(t.ctx, m.Spec, t.parties[i].x, t.parties[i].y, "local", m.Name, i)
+	models := make([]learn.Model, len(t.parties))
+	err := t.each(func(i int) (err error) {
+		models[i], err = t.fit(t.ctx, m.Spec, t.parties[i].x, t.parties[i].y, "local", m.Name, i)
+		return err
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	return t.scored(func(i int, rows *mat.Dense) (*mat.Dense, error) { return models[i].Scores(rows) })
 }

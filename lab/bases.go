@@ -8,7 +8,6 @@ import (
 
 	"concord/basis"
 	basisspec "concord/basis/spec"
-	"concord/linalg"
 	"concord/pooled"
 	"concord/secret"
 )
@@ -89,21 +88,14 @@ func (t *trial) bases(c Case, dims []int, anchor *mat.Dense) ([]*mat.Dense, erro
 		return nil, err
 	}
 	f := make([]*mat.Dense, len(t.parties))
-	errs := make([]error, len(f))
-	linalg.Parallel(len(f), func(i int) {
+	return f, t.each(func(i int) error {
 		made, err := basis.Mixed(secret.NewMatrix(v[i]), basisspec.Mix(c.Basis.Mix), t.source("mix", c.Basis.Mix, dims[i], i))
 		if err != nil {
-			errs[i] = fmt.Errorf("party %d: %w", i+1, err)
-			return
+			return fmt.Errorf("party %d: %w", i+1, err)
 		}
 		f[i] = made.Matrix().Reveal()
+		return nil
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return f, nil
 }
 
 // directions are V for each party. Cases that share them compute them once.
@@ -116,17 +108,14 @@ func (t *trial) directions(b Basis, dims []int, anchor *mat.Dense) ([]*mat.Dense
 	v := make([]*mat.Dense, len(t.parties))
 	switch b.Common {
 	case "":
-		errs := make([]error, len(v))
-		linalg.Parallel(len(v), func(i int) {
-			v[i], errs[i] = t.directionsOf(b, t.parties[i].x, dims[i], i)
-			if errs[i] != nil {
-				errs[i] = fmt.Errorf("party %d: %w", i+1, errs[i])
+		err := t.each(func(i int) (err error) {
+			if v[i], err = t.directionsOf(b, t.parties[i].x, dims[i], i); err != nil {
+				err = fmt.Errorf("party %d: %w", i+1, err)
 			}
+			return err
 		})
-		for _, err := range errs {
-			if err != nil {
-				return nil, err
-			}
+		if err != nil {
+			return nil, err
 		}
 	case "first":
 		one, err := t.directionsOf(b, t.parties[0].x, l, 0)

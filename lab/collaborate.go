@@ -7,19 +7,15 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/align"
+	"concord/analyst"
+	"concord/contract"
 	"concord/learn"
 	"concord/linalg"
+	"concord/party"
 	"concord/pooled"
 	"concord/privacy"
 )
-
-// images are what leaves the parties of a case.
-type images struct {
-	f       []*mat.Dense // F_i (m × l_i)
-	anchor  *mat.Dense   // A (a × m)
-	rows    []*mat.Dense // X̃_i = X_i F_i
-	anchors []*mat.Dense // A_i = A F_i
-}
 
 // collaborate plays a case: parties map, the analyst aligns and trains, the test
 // rows are scored as the protocol has it.
@@ -47,26 +43,31 @@ func (t *trial) collaborate(c Case) error {
 	if err != nil {
 		return err
 	}
-	im := images{f: f, anchor: a, rows: make([]*mat.Dense, len(f)), anchors: make([]*mat.Dense, len(f))}
+	parts := make([]analyst.Contribution, len(f))
 	linalg.Parallel(len(f), func(i int) {
-		im.rows[i], im.anchors[i] = new(mat.Dense), new(mat.Dense)
-		im.rows[i].Mul(t.parties[i].x, f[i])
-		im.anchors[i].Mul(a, f[i])
+		p := t.parties[i]
+		x, image := new(mat.Dense), new(mat.Dense)
+		x.Mul(p.x, f[i])
+		image.Mul(a, f[i])
+		parts[i] = analyst.Contribution{Party: fmt.Sprint(i + 1), X: x, A: image, Values: p.y.Values}
+		for _, k := range p.y.Labels {
+			parts[i].Labels = append(parts[i].Labels, int64(k))
+		}
 	})
 	if c.Basis.Energy {
 		kept, all := 0.0, 0.0
 		for i, p := range t.parties {
-			kept += linalg.SumSquares(im.rows[i])
+			kept += linalg.SumSquares(parts[i].X)
 			all += linalg.SumSquares(p.x)
 		}
 		t.put(Cell{Case: c.Name, Method: "basis", Metric: Energy}, kept/all)
 	}
-	if err := t.addNoise(c, im, f); err != nil {
+	if err := t.addNoise(c, parts, f); err != nil {
 		return err
 	}
 	for _, al := range c.Align {
 		start := time.Now()
-		g, result, err := al.run(im.anchors, t.source("align", c.Name, al.Name))
+		result, err := al.run(parts, t.source("align", c.Name, al.Name))
 		if err != nil {
 			return fmt.Errorf("%s: %w", al.Name, err)
 		}
@@ -74,8 +75,8 @@ func (t *trial) collaborate(c Case) error {
 		if !result.Converged {
 			t.note("%s: some alignments stopped at their limit of iterations", al.Name)
 		}
-		x, g := al.stacked(im.rows, g)
-		y := stackTargets(t.parties)
+		x, y := analyst.Stack(parts, result.G, t.data.Y.Classes)
+		al.scale(x, result.G)
 		for _, m := range t.Models {
 			h, err := t.fit(t.ctx, m.Spec, x, y, "h", m.Name)
 			if err != nil {
@@ -83,12 +84,12 @@ func (t *trial) collaborate(c Case) error {
 			}
 			var scores []*mat.Dense
 			if c.Protocol == "nri" {
-				scores, err = t.answered(c, im, g, m, h)
+				scores, err = t.answered(c, a, parts, result, m, h)
 			} else {
 				scores, err = t.scored(func(i int, rows *mat.Dense) (*mat.Dense, error) {
 					var mapped, aligned mat.Dense
 					mapped.Mul(rows, f[i])
-					aligned.Mul(&mapped, g[i])
+					aligned.Mul(&mapped, result.G[i])
 					return h.Scores(&aligned)
 				})
 			}
@@ -105,67 +106,50 @@ func (t *trial) collaborate(c Case) error {
 
 // addNoise puts a case's noise on what leaves: X̃ = clip(X) F + N. The test rows are
 // scored without.
-func (t *trial) addNoise(c Case, im images, f []*mat.Dense) error {
-	for i := range im.rows {
+func (t *trial) addNoise(c Case, parts []analyst.Contribution, f []*mat.Dense) error {
+	for i := range parts {
 		if c.Clip > 0 {
 			rows := mat.DenseCopyOf(t.parties[i].x)
 			if _, err := privacy.Clip(rows, c.Clip); err != nil {
 				return err
 			}
-			im.rows[i].Mul(rows, f[i])
+			parts[i].X.Mul(rows, f[i])
 		}
 		if c.Sigma > 0 {
-			im.rows[i] = privacy.Gaussian(im.rows[i], c.Sigma, t.source("noise", c.Name, i))
+			parts[i].X = privacy.Gaussian(parts[i].X, c.Sigma, t.source("noise", c.Name, i))
 		}
 	}
 	return nil
 }
 
-// answered is the end of nri: the analyst predicts each party's anchor, Y_i^anc = h(A_i G_i),
-// party i trains t_i on (A, Y_i^anc) and scores its rows with that ([imakura2023], algorithm
-// 2).
-func (t *trial) answered(c Case, im images, g []*mat.Dense, m Model, h learn.Model) ([]*mat.Dense, error) {
+// answered is the end of nri: the analyst answers for each party's anchor, and party i trains
+// t_i on (A, Y_i^anc) and scores its rows with that ([imakura2023], algorithm 2).
+func (t *trial) answered(c Case, a *mat.Dense, parts []analyst.Contribution, r *align.Result, m Model, h learn.Model) ([]*mat.Dense, error) {
+	classes := t.data.Y.Classes
+	of := &contract.Contract{Answers: c.Answers}
+	if classes == nil {
+		of.Answers = "soft"
+	}
+	answers, err := analyst.Answer(of, h, parts, r)
+	if err != nil {
+		return nil, err
+	}
 	return t.scored(func(i int, rows *mat.Dense) (*mat.Dense, error) {
-		var aligned mat.Dense
-		aligned.Mul(im.anchors[i], g[i])
-		s, err := h.Scores(&aligned)
-		if err != nil {
-			return nil, err
-		}
-		known := im.anchor
+		known := a
 		if t.viewed() {
 			known = t.seen(i, known)
 		}
-		own, err := t.fitAnswers(c, m, known, s, i)
+		x, y := party.Answers(answers[i]).Target(m.Spec.Kind, classes, known)
+		if always, ok := oneLabel(y); ok && of.Answers == "hard" {
+			if c.OneClass == "refuse" {
+				return nil, fmt.Errorf("party %d: lab: the analyst's %d answers are all of class %d", i+1, len(y.Labels), always+1)
+			}
+			t.note("some anchor predictions were all of one class, and a party's own model constant")
+		}
+		own, err := t.fit(t.ctx, m.Spec, x, y, "t", m.Name, i)
 		if err != nil {
 			return nil, fmt.Errorf("party %d: %w", i+1, err)
 		}
 		return own.Scores(rows)
 	})
-}
-
-// fitAnswers trains tᵢ on anchor rows and the analyst's scores for them.
-//
-// Hard answers are the class with the largest score. Soft ones are the scores
-// themselves, which ridge regresses on; other learners of classes have every anchor
-// row ten times, with labels in proportion to the scores.
-func (t *trial) fitAnswers(c Case, m Model, anchor, scores *mat.Dense, party int) (learn.Model, error) {
-	classes := t.data.Y.Classes
-	switch {
-	case classes == nil:
-		return t.fit(t.ctx, m.Spec, anchor, learn.Target{Values: scores}, "t", m.Name, party)
-	case c.Answers == "hard":
-		y := learn.Target{Classes: classes, Labels: learn.Predicted(scores)}
-		if always, ok := oneLabel(y); ok {
-			if c.OneClass == "refuse" {
-				return nil, fmt.Errorf("lab: the analyst's %d answers are all of class %d", len(y.Labels), always+1)
-			}
-			t.note("some anchor predictions were all of one class, and a party's own model constant")
-		}
-		return t.fit(t.ctx, m.Spec, anchor, y, "t", m.Name, party)
-	case m.Spec.Kind == "ridge":
-		return t.fit(t.ctx, m.Spec, anchor, learn.Target{Values: scores}, "t", m.Name, party)
-	}
-	x, labels := learn.InProportion(anchor, scores)
-	return t.fit(t.ctx, m.Spec, x, learn.Target{Classes: classes, Labels: labels}, "t", m.Name, party)
 }

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"concord/contract"
 	"concord/learn"
 	"concord/metric"
 )
@@ -27,7 +28,7 @@ func (t *trial) draw() error {
 	view := func(from, to int) *mat.Dense { return x.Slice(from, to, 0, m).(*mat.Dense) }
 	at := 0
 	for _, p := range cut.parties {
-		t.parties = append(t.parties, party{view(at, at+len(p)), targetRows(y, at, at+len(p))})
+		t.parties = append(t.parties, holder{view(at, at+len(p)), targetRows(y, at, at+len(p))})
 		at += len(p)
 	}
 	t.test = view(n, n+len(cut.test))
@@ -35,24 +36,25 @@ func (t *trial) draw() error {
 	t.truth = metric.Truth{Labels: truth.Labels, Positive: max(t.data.Positive, 0), Values: truth.Values}
 	switch t.Standardise {
 	case "pooled":
-		t.common = t.scaleOf(view(0, n))
-		standardise(x, t.common)
+		t.common = t.preparationOf(view(0, n))
+		prepare(x, t.common)
 	case "all":
 		all, _ := t.data.Take(cut.pool)
-		t.common = t.scaleOf(all)
-		standardise(x, t.common)
+		t.common = t.preparationOf(all)
+		prepare(x, t.common)
 	case "party":
 		// A test row belongs to no party: it is scaled by the mean of their figures.
-		scales := make([]scale, len(t.parties))
+		own := make([]*contract.Preparation, len(t.parties))
 		for i, p := range t.parties {
-			scales[i] = t.scaleOf(p.x)
-			standardise(p.x, scales[i])
+			own[i] = t.preparationOf(p.x)
+			prepare(p.x, own[i])
 		}
-		t.common = meanScale(scales)
-		standardise(t.test, t.common)
+		t.common = meanOf(own)
+		prepare(t.test, t.common)
 	case "none":
-		t.common = t.scaleOf(view(0, n))
-		impute(x, t.common)
+		t.common = t.preparationOf(view(0, n))
+		t.common.Centre, t.common.Scale = make([]float64, m), slices.Repeat([]float64{1}, m)
+		prepare(x, t.common)
 	}
 	if t.Halves {
 		return t.halve()
@@ -63,46 +65,42 @@ func (t *trial) draw() error {
 	return nil
 }
 
-// scale is what brings columns to mean 0 and deviation 1.
-type scale struct{ centre, by []float64 }
-
-// scaleOf takes means and deviations of the columns of x, with the mean where a number
-// is missing, as a contract fills it in before it standardises; columns of 0 and 1 stay
+// preparationOf brings the columns of x to mean 0 and standard deviation 1, with the mean where a
+// number is missing, as a contract fills it in before it standardises; columns of 0 and 1 stay
 // as they are if the setting says so.
-func (t *trial) scaleOf(x *mat.Dense) scale {
+func (t *trial) preparationOf(x *mat.Dense) *contract.Preparation {
 	n, m := x.Dims()
-	s := scale{make([]float64, m), make([]float64, m)}
-	count := make([]float64, m)
+	centre, by, count := make([]float64, m), make([]float64, m), make([]float64, m)
 	for i := range n {
 		for j, v := range x.RawRowView(i) {
 			if !math.IsNaN(v) {
-				s.centre[j] += v
+				centre[j] += v
 				count[j]++
 			}
 		}
 	}
 	for j := range m {
 		if count[j] > 0 {
-			s.centre[j] /= count[j]
+			centre[j] /= count[j]
 		}
 	}
 	for i := range n {
 		for j, v := range x.RawRowView(i) {
 			if !math.IsNaN(v) {
-				s.by[j] += (v - s.centre[j]) * (v - s.centre[j])
+				by[j] += (v - centre[j]) * (v - centre[j])
 			}
 		}
 	}
 	for j := range m {
-		s.by[j] = math.Sqrt(s.by[j] / float64(n)) // after filling: what is filled in is the mean
-		if s.by[j] <= 1e-12*math.Abs(s.centre[j]) {
-			s.by[j] = 1 // constant: only centred
+		by[j] = math.Sqrt(by[j] / float64(n)) // after filling: what is filled in is the mean
+		if by[j] <= 1e-12*math.Abs(centre[j]) {
+			by[j] = 1 // constant: only centred
 		}
 		if t.KeepBinary && zeroOne(x, j) {
-			s.centre[j], s.by[j] = 0, 1
+			centre[j], by[j] = 0, 1
 		}
 	}
-	return s
+	return &contract.Preparation{Fill: centre, Levels: make([]int, m), Centre: centre, Scale: by}
 }
 
 // zeroOne says whether a column holds 0 and 1 only.
@@ -116,42 +114,23 @@ func zeroOne(x *mat.Dense, j int) bool {
 	return true
 }
 
-func meanScale(all []scale) scale {
-	m := len(all[0].centre)
-	mean := scale{make([]float64, m), make([]float64, m)}
-	for _, s := range all {
+func meanOf(all []*contract.Preparation) *contract.Preparation {
+	m := all[0].M()
+	centre, by := make([]float64, m), make([]float64, m)
+	for _, p := range all {
 		for j := range m {
-			mean.centre[j] += s.centre[j] / float64(len(all))
-			mean.by[j] += s.by[j] / float64(len(all))
+			centre[j] += p.Centre[j] / float64(len(all))
+			by[j] += p.Scale[j] / float64(len(all))
 		}
 	}
-	return mean
+	return &contract.Preparation{Fill: centre, Levels: make([]int, m), Centre: centre, Scale: by}
 }
 
-// standardise changes x; what is missing becomes the mean, zero.
-func standardise(x *mat.Dense, s scale) {
+// prepare changes x.
+func prepare(x *mat.Dense, p *contract.Preparation) {
 	n, _ := x.Dims()
 	for i := range n {
-		row := x.RawRowView(i)
-		for j, v := range row {
-			row[j] = (v - s.centre[j]) / s.by[j]
-			if math.IsNaN(v) {
-				row[j] = 0
-			}
-		}
-	}
-}
-
-// impute puts the mean where a number is missing.
-func impute(x *mat.Dense, s scale) {
-	n, _ := x.Dims()
-	for i := range n {
-		row := x.RawRowView(i)
-		for j, v := range row {
-			if math.IsNaN(v) {
-				row[j] = s.centre[j]
-			}
-		}
+		p.Row(x.RawRowView(i), x.RawRowView(i))
 	}
 }
 
@@ -168,7 +147,7 @@ func targetRows(y learn.Target, from, to int) learn.Target {
 }
 
 // stackTargets puts targets one after another.
-func stackTargets(parties []party) learn.Target {
+func stackTargets(parties []holder) learn.Target {
 	y := learn.Target{Classes: parties[0].y.Classes}
 	var values []*mat.Dense
 	for _, p := range parties {

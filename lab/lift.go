@@ -40,9 +40,9 @@ func (t *trial) raised(c Case, run func() error) error {
 	}
 	parties, test, vs := t.parties, t.test, t.vs
 	defer func() { t.parties, t.test, t.vs, t.up = parties, test, vs, nil }()
-	t.parties = make([]party, len(parties))
+	t.parties = make([]holder, len(parties))
 	for i, p := range parties {
-		t.parties[i] = party{up.Apply(secret.NewMatrix(p.x)).Reveal(), p.y}
+		t.parties[i] = holder{up.Apply(secret.NewMatrix(p.x)).Reveal(), p.y}
 	}
 	t.test, t.up = up.Apply(secret.NewMatrix(test)).Reveal(), up
 	t.vs = map[string][]*mat.Dense{}

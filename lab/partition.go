@@ -1,10 +1,3 @@
-// Package lab is the laboratory: it splits data over simulated parties and
-// computes the baselines that a collaboration is compared with. It sees
-// everything at once, which nobody in a study may: nothing here runs at a party
-// or at an analyst.
-//
-// Start with [Partition], then [Fit] on one party's rows (the local baseline)
-// or on all parties' (the central one).
 package lab
 
 import (

@@ -21,7 +21,6 @@ import (
 	"concord/anchor"
 	"concord/contract"
 	"concord/lab"
-	"concord/learn"
 	"concord/onnx"
 	"concord/party"
 	"concord/secret"
@@ -197,23 +196,22 @@ func (tr *trial) run(t *testing.T, c *contract.Contract, records [][]string, spl
 
 func baseline(t *testing.T, c *contract.Contract, train, test *table.Table) float64 {
 	t.Helper()
-	m, err := lab.Fit(context.Background(), c.Model.Spec(),
-		train.Standardised().Reveal(), learn.Target{Classes: c.Label.Levels, Labels: train.Labels()})
+	prep, err := c.Preparation(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	scores, err := m.Scores(test.Standardised().Reveal())
+	got, err := lab.Baseline(context.Background(), c, prep, []*table.Table{train}, test, "roc_auc")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return judge(t, c, scores, test)
+	return got[0]
 }
 
 func judge(t *testing.T, c *contract.Contract, scores *mat.Dense, test *table.Table) float64 {
 	t.Helper()
-	s, err := lab.Judge(scores, test.Labels(), c.PositiveLevel())
+	s, err := lab.Judge(c, scores, test, "roc_auc")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.ROCAUC
+	return s[0]
 }

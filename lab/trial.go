@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/basis"
+	"concord/contract"
 	"concord/lab/dataset"
 	"concord/learn"
 	"concord/linalg"
@@ -59,10 +60,10 @@ type trial struct {
 	repeat  int
 	metrics []metric.Metric
 
-	parties []party
+	parties []holder
 	test    *mat.Dense
 	truth   metric.Truth
-	common  scale                   // what test rows, and public ones, are standardised by
+	common  *contract.Preparation   // what test rows, and public ones, are standardised by
 	lacking [][]int                 // columns that a party lacks; nil if none do
 	whole   []*mat.Dense            // all columns of the parties' rows, where views hide some
 	up      *basis.Lift             // of the case that runs, if it has one
@@ -71,8 +72,8 @@ type trial struct {
 	mutex   sync.Mutex // of out.Notes
 }
 
-// party is what one party holds: rows and labels.
-type party struct {
+// holder is what one party holds: rows and labels.
+type holder struct {
 	x *mat.Dense
 	y learn.Target
 }
@@ -185,30 +186,40 @@ func (t *trial) judge(caseName, method, model string, scores []*mat.Dense) error
 	return nil
 }
 
+// each runs f for all parties side by side, and returns the error of the first that has one.
+func (t *trial) each(f func(party int) error) error {
+	errs := make([]error, len(t.parties))
+	linalg.Parallel(len(errs), func(i int) { errs[i] = f(i) })
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // scored collects scores of the test rows: by every party all rows, or row j by
 // party j mod c.
 func (t *trial) scored(score func(party int, rows *mat.Dense) (*mat.Dense, error)) ([]*mat.Dense, error) {
 	c := len(t.parties)
 	n, m := t.test.Dims()
-	errs := make([]error, c)
 	all := make([]*mat.Dense, c)
-	linalg.Parallel(c, func(i int) {
+	err := t.each(func(i int) (err error) {
 		rows := t.test
 		if t.Score == "spread" {
 			if i >= n {
-				return
+				return nil
 			}
 			rows = mat.NewDense((n-i+c-1)/c, m, nil)
 			for k, j := 0, i; j < n; k, j = k+1, j+c {
 				rows.SetRow(k, t.test.RawRowView(j))
 			}
 		}
-		all[i], errs[i] = score(i, t.seen(i, rows))
+		all[i], err = score(i, t.seen(i, rows))
+		return err
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	if t.Score != "spread" {
 		return all, nil

@@ -1,6 +1,7 @@
 package party
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	anchorspec "concord/anchor/spec"
 	"concord/basis"
 	"concord/contract"
+	"concord/linalg"
 	"concord/privacy"
 	"concord/secret"
 	"concord/table"
@@ -168,10 +170,10 @@ func (q measured) collude(r *Report, add adder) error {
 // them: there each takes a search.
 func (q measured) reconstructed(f *mat.Dense) (*mat.Dense, error) {
 	if q.up == nil {
-		return privacy.ReconstructAround(q.z, f, means(q.x))
+		return privacy.ReconstructAround(q.z, f, linalg.ColumnMeans(q.x))
 	}
 	w, b := q.up.Matrices()
-	mean := means(q.x)
+	mean := linalg.ColumnMeans(q.x)
 	n, m := q.x.Dims()
 	deviation := make([]float64, m)
 	for i := range n {
@@ -185,21 +187,9 @@ func (q measured) reconstructed(f *mat.Dense) (*mat.Dense, error) {
 	return privacy.Unlift(q.z, privacy.Lifted{W: w.Reveal(), B: b.Reveal().RawRowView(0), F: f}, mean, deviation, q.src)
 }
 
-// means of the columns of x.
-func means(x *mat.Dense) []float64 {
-	n, m := x.Dims()
-	out := make([]float64, m)
-	for i := range n {
-		for j, v := range x.RawRowView(i) {
-			out[j] += v / float64(n)
-		}
-	}
-	return out
-}
-
 // sortRatios puts the features that come back best first.
 func sortRatios(ratios []FeatureRatio) {
-	slices.SortStableFunc(ratios, func(a, b FeatureRatio) int { return compare(a.Ratio, b.Ratio) })
+	slices.SortStableFunc(ratios, func(a, b FeatureRatio) int { return cmp.Compare(a.Ratio, b.Ratio) })
 }
 
 // bestKnown names up to three features that come back best.
@@ -312,7 +302,7 @@ func (q measured) collate(r *Report, add adder) error {
 	if err := q.independent(r, at, add); err != nil {
 		return err
 	}
-	slices.SortStableFunc(r.Exposed, func(a, b Exposure) int { return compare(b.Correlation, a.Correlation) })
+	slices.SortStableFunc(r.Exposed, func(a, b Exposure) int { return cmp.Compare(b.Correlation, a.Correlation) })
 	r.Exposed = r.Exposed[:min(3, len(r.Exposed))]
 	if len(r.Exposed) == 0 {
 		return nil
@@ -359,7 +349,7 @@ func (q measured) independent(r *Report, at []int, add adder) error {
 			}
 		}
 		slices.SortFunc(closer, func(a, b int) int {
-			return compare(slices.Max(same.RawRowView(at[b])), slices.Max(same.RawRowView(at[a])))
+			return cmp.Compare(slices.Max(same.RawRowView(at[b])), slices.Max(same.RawRowView(at[a])))
 		})
 		closer = closer[:min(3, len(closer))] // the report names three
 		if closer == nil {
@@ -414,7 +404,7 @@ func (q measured) independent(r *Report, at []int, add adder) error {
 // compares what would leave through it with z ([imakura2023], definition 1, asks that no key can be
 // made again).
 func (r *Report) regenerate(b basis.Spec, x secret.Matrix, z *mat.Dense, agreed Agreed, src rand.Source) error {
-	again, _, err := newBasis(b, x, agreed, src)
+	again, _, err := basis.New(b, x, basis.Shared{Seed: agreed.Seed, V: agreed.Directions}, src)
 	if err != nil {
 		return err
 	}
@@ -580,16 +570,6 @@ func (r *Report) rareLabels(c *contract.Contract, t *table.Table) {
 	r.Findings = append(r.Findings, Finding{"unique-label", againstReaders, share,
 		fmt.Sprintf("%.0f %% of the rows have a number in %s that no other row here has, and it leaves as it is: who knows that number of a person knows which shared row is theirs, in whatever order; rounding it before helps",
 			100*share, c.Label.Name), share > warnUnique})
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func abs(v float64) float64 { return max(v, -v) }

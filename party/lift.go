@@ -6,7 +6,6 @@ import (
 	"concord/basis"
 	"concord/contract"
 	"concord/onnx"
-	"concord/secret"
 )
 
 // lift is the contract's map to random Fourier features, the same at every party; nil for
@@ -24,15 +23,6 @@ func (g Agreed) lift(c *contract.Contract) (*basis.Lift, error) {
 		return nil, fmt.Errorf("party: %w", err)
 	}
 	return up, nil
-}
-
-// lifted is what the basis sees of prepared rows: a matrix of its own, or without a lift x
-// itself.
-func lifted(up *basis.Lift, x secret.Matrix) secret.Matrix {
-	if up == nil {
-		return x
-	}
-	return up.Apply(x)
 }
 
 // ahead is the lift in front of a model.

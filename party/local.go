@@ -31,9 +31,7 @@ type Answers struct {
 // of rows x whose gaps are filled and whose categories are columns.
 //
 // No basis is needed: there is none any more. The anchor's rows must lie where rows
-// lie, since tᵢ knows nothing else. Soft answers are what ridge regresses on; the
-// other learners of classes have every anchor row ten times, with labels in
-// proportion to its scores ([learn.InProportion]).
+// lie, since tᵢ knows nothing else but [Answers.Target].
 //
 // The errors say what of the answers does not fit, or that all are of one class, of
 // which no model can be made.
@@ -55,25 +53,12 @@ func Learn(ctx context.Context, c *contract.Contract, hash wire.Hash, agreed Agr
 	if err != nil {
 		return fail("%w", err)
 	}
-	x, y := a.Reveal(), learn.Target{}
-	soft := answers.Scores != nil
-	switch {
-	case !soft:
-		y.Classes = c.Label.Levels
-		for _, k := range answers.Labels {
-			y.Labels = append(y.Labels, int(k))
-		}
-	case c.Label.Type == "number" || c.LocalModel.Kind == "ridge":
-		y.Values = answers.Scores
-	default:
-		y.Classes = c.Label.Levels
-		x, y.Labels = learn.InProportion(x, answers.Scores)
-	}
+	x, y := answers.Target(c.LocalModel.Kind, c.Label.Levels, a.Reveal())
 	model, err := learner.Fit(ctx, x, y)
 	if err != nil {
 		return fail("this site's own model: %w", err)
 	}
-	if linear, ok := model.(*learn.Linear); ok && soft && c.Label.Type == "class" {
+	if linear, ok := model.(*learn.Linear); ok && answers.Scores != nil && c.Label.Type == "class" {
 		linear.Levels = slices.Clone(c.Label.Levels) // ridge on scores: its outputs are the levels'
 	}
 	h, err := onnx.FromModel(model)
@@ -94,6 +79,25 @@ func Learn(ctx context.Context, c *contract.Contract, hash wire.Hash, agreed Agr
 		return fail("%w", err)
 	}
 	return graph, model.Report(), nil
+}
+
+// Target is what a model of this kind learns from the answers to the anchor's rows a, and the
+// rows to learn it from: classes of hard answers; of soft ones the scores, on which ridge
+// regresses, or for the other learners of classes every row ten times, with labels in
+// proportion to its scores ([learn.InProportion]). levels is nil for numbers.
+func (a Answers) Target(kind string, levels []string, rows *mat.Dense) (*mat.Dense, learn.Target) {
+	switch {
+	case a.Scores == nil:
+		y := learn.Target{Classes: levels}
+		for _, k := range a.Labels {
+			y.Labels = append(y.Labels, int(k))
+		}
+		return rows, y
+	case len(levels) == 0 || kind == "ridge":
+		return rows, learn.Target{Values: a.Scores}
+	}
+	x, labels := learn.InProportion(rows, a.Scores)
+	return x, learn.Target{Classes: levels, Labels: labels}
 }
 
 // check compares answers with the contract.

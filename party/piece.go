@@ -37,8 +37,9 @@ func Piece(c *contract.Contract, t *table.Table, floors Floors, src rand.Source)
 	if err != nil {
 		return secret.Matrix{}, report, fmt.Errorf("party: %w", err)
 	}
-	rows := permuted(t, prep, rand.New(src))
-	defer rows.rows.Erase()
+	rows := prepared(t, prep, nil)
+	rows.shuffle(rows.all(), rand.New(src))
+	defer rows.erase()
 	made, err := makePiece(c, rows, src)
 	if err != nil {
 		return secret.Matrix{}, report, fmt.Errorf("party: %w", err)
@@ -73,7 +74,7 @@ type piece struct {
 	distance []float64
 }
 
-func makePiece(c *contract.Contract, from labelled, src rand.Source) (*piece, error) {
+func makePiece(c *contract.Contract, from siteRows, src rand.Source) (*piece, error) {
 	x := from.rows
 	n, _ := x.Dims()
 	p := &piece{x: x.Reveal(), people: from.people}

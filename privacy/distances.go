@@ -104,7 +104,7 @@ func LinkDistances(x, z *mat.Dense, opt DistanceOptions, src rand.Source) (Dista
 		for i, p := range place {
 			images[p] = rows[i]
 		}
-		known, image := takeRows(x, rows[:k]), takeRows(z, images)
+		known, image := linalg.TakeRows(x, rows[:k]), linalg.TakeRows(z, images)
 		if opt.Whiten {
 			r := min(l, m, k-1)
 			if known, err = whitened(known, r, src); err != nil {
@@ -141,7 +141,7 @@ func whitened(a *mat.Dense, r int, src rand.Source) (*mat.Dense, error) {
 	for j := range p.first {
 		p.first[j] = -p.first[j]
 	}
-	return centred(p.score, p.first), nil
+	return linalg.Centred(p.score, p.first), nil
 }
 
 // linkByDistances gives each of k known rows an image of its own among N, and the stress

@@ -91,7 +91,7 @@ func KnownRows(x, z *mat.Dense, ks []int, repeats int, src rand.Source) ([]Gain,
 	rng := rand.New(src)
 	if pool := max(knownPool, 2*m, 2*most); pool < n {
 		at := rng.Perm(n)[:pool]
-		x, z = takeRows(x, at), takeRows(z, at)
+		x, z = linalg.TakeRows(x, at), linalg.TakeRows(z, at)
 		n = pool
 	}
 	if linalg.SumSquares(x) == 0 || linalg.SumSquares(z) == 0 {
@@ -105,7 +105,7 @@ func KnownRows(x, z *mat.Dense, ks []int, repeats int, src rand.Source) ([]Gain,
 	if err != nil {
 		return nil, fmt.Errorf("privacy: inverse of the basis: %w", err)
 	}
-	mean := columnMeans(x)
+	mean := linalg.ColumnMeans(x)
 
 	gains := make([]Gain, len(ks))
 	for i, k := range ks {
@@ -114,7 +114,7 @@ func KnownRows(x, z *mat.Dense, ks []int, repeats int, src rand.Source) ([]Gain,
 		for range repeats {
 			order := rng.Perm(n)
 			known, other := order[:k], order[k:min(n, k+knownJudged)]
-			xk, zk, truth, image := takeRows(x, known), takeRows(z, known), takeRows(x, other), takeRows(z, other)
+			xk, zk, truth, image := linalg.TakeRows(x, known), linalg.TakeRows(z, known), linalg.TakeRows(x, other), linalg.TakeRows(z, other)
 			size := math.Sqrt(linalg.SumSquares(truth))
 			if size == 0 {
 				continue
@@ -183,8 +183,8 @@ func decodeKnown(xk, zk, images *mat.Dense) (known, error) {
 // it is below rounding; a λ at which a row decides its own fit is passed over.
 func ridgeDecode(xk, zk, images *mat.Dense) (*mat.Dense, error) {
 	k, m := xk.Dims()
-	xMean, zMean := columnMeans(xk), columnMeans(zk)
-	x, z, at := centred(xk, xMean), centred(zk, zMean), centred(images, zMean)
+	xMean, zMean := linalg.ColumnMeans(xk), linalg.ColumnMeans(zk)
+	x, z, at := linalg.Centred(xk, xMean), linalg.Centred(zk, zMean), linalg.Centred(images, zMean)
 	rows, _ := images.Dims()
 	u, s, v, err := linalg.SVD(z)
 	if err != nil {
@@ -269,40 +269,6 @@ func moderate(what string, a *mat.Dense) error {
 		}
 	}
 	return nil
-}
-
-// takeRows copies the rows of a at the given places, at least one.
-func takeRows(a *mat.Dense, at []int) *mat.Dense {
-	_, cols := a.Dims()
-	b := mat.NewDense(len(at), cols, nil)
-	for i, r := range at {
-		copy(b.RawRowView(i), a.RawRowView(r))
-	}
-	return b
-}
-
-// columnMeans are the means of the columns of a.
-func columnMeans(a *mat.Dense) []float64 {
-	n, cols := a.Dims()
-	mean := make([]float64, cols)
-	for i := range n {
-		for j, v := range a.RawRowView(i) {
-			mean[j] += v / float64(n)
-		}
-	}
-	return mean
-}
-
-// centred is a with row subtracted from each of its rows.
-func centred(a *mat.Dense, row []float64) *mat.Dense {
-	b := mat.DenseCopyOf(a)
-	n, _ := b.Dims()
-	for i := range n {
-		for j := range row {
-			b.RawRowView(i)[j] -= row[j]
-		}
-	}
-	return b
 }
 
 // repeatRow is a matrix of n rows that all equal row.

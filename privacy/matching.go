@@ -54,7 +54,7 @@ func (g *Match) Rows(z *mat.Dense) *mat.Dense {
 	}
 	x := repeatRow(g.mean, n)
 	var part mat.Dense
-	part.Mul(centred(z, g.origin), g.back)
+	part.Mul(linalg.Centred(z, g.origin), g.back)
 	x.Add(x, &part)
 	return x
 }
@@ -97,7 +97,7 @@ func (g *Match) Judge(x, z *mat.Dense, src rand.Source) (Matched, error) {
 	return Matched{
 		Knows:   g.Knows,
 		Error:   frobenius(guess, x) / size,
-		Trivial: frobenius(repeatRow(columnMeans(x), n), x) / size,
+		Trivial: frobenius(repeatRow(linalg.ColumnMeans(x), n), x) / size,
 		Linked:  link.Rate, Chance: link.Chance,
 	}, nil
 }
@@ -194,8 +194,8 @@ func matchedAxes(z, public *mat.Dense, most int, src rand.Source) (a, b axes, er
 // lower.
 func principalAxes(a *mat.Dense, r int, src rand.Source) (axes, error) {
 	n, d := a.Dims()
-	mean := columnMeans(a)
-	u, s, v, err := linalg.RandomSVD(centred(a, mean), min(r, n, d), linalg.SketchOptions{Source: src})
+	mean := linalg.ColumnMeans(a)
+	u, s, v, err := linalg.RandomSVD(linalg.Centred(a, mean), min(r, n, d), linalg.SketchOptions{Source: src})
 	if err != nil {
 		return axes{}, err
 	}
@@ -270,7 +270,7 @@ func someRows(n, most int, rng *rand.Rand, a, b *mat.Dense) (*mat.Dense, *mat.De
 	}
 	at := rng.Perm(n)[:most]
 	if b == nil {
-		return takeRows(a, at), nil
+		return linalg.TakeRows(a, at), nil
 	}
-	return takeRows(a, at), takeRows(b, at)
+	return linalg.TakeRows(a, at), linalg.TakeRows(b, at)
 }

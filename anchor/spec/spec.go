@@ -148,7 +148,8 @@ func (s Spec) Resolve(m int) (Spec, error) {
 		return Spec{}, fmt.Errorf("anchor: %d rows, want 0 for the default or at least the number of features, %d", s.Rows, m)
 	}
 	if s.Rows > 0 && s.Rows < m {
-		return Spec{}, fmt.Errorf("anchor: %d rows for %d features: the anchor needs rank %d, so give at least %d rows, or 0 for the default", s.Rows, m, m, m)
+		return Spec{}, fmt.Errorf("anchor: %d rows for %d features: the anchor needs rank %d, so give at least %d rows, "+
+			"or 0 for the default", s.Rows, m, m, m)
 	}
 	if s.Rows == 0 {
 		s.Rows = s.Defaults(m, 0).Rows
@@ -162,7 +163,8 @@ func Fits(rows, m int) error {
 		return fmt.Errorf("anchor: %d rows, want at least 1", rows)
 	}
 	if rows > MaxElements/m {
-		return fmt.Errorf("anchor: %d rows of %d features exceed the limit of %d numbers: take fewer rows, or fewer features", rows, m, MaxElements)
+		return fmt.Errorf("anchor: %d rows of %d features exceed the limit of %d numbers: take fewer rows, or fewer features",
+			rows, m, MaxElements)
 	}
 	return nil
 }

@@ -17,13 +17,15 @@ func TestCheck(t *testing.T) {
 		check func() error
 		want  string
 	}{
-		{spec.Spec{Dim: 1}.Check, "basis.kind is missing; it is one of: svd, pca, pca-perturbed, scrambled, random, common-random, common"},
+		{spec.Spec{Dim: 1}.Check,
+			"basis.kind is missing; it is one of: svd, pca, pca-perturbed, scrambled, random, common-random, common"},
 		{spec.Spec{Kind: "umap", Dim: 1}.Check, `basis.kind is "umap", must be one of: svd, `},
 		{spec.Spec{Kind: spec.PCA}.Check, "basis.dim is 0, must be from 1 to 100000"},
 		{spec.Spec{Kind: spec.Perturbed, Dim: 2}.Check, "basis.delta is 0, must be above 0 and at most 10"},
 		{spec.Spec{Kind: spec.Perturbed, Dim: 2, Delta: math.NaN()}.Check, "basis.delta is NaN, must be above 0"},
 		{spec.Spec{Kind: spec.Perturbed, Dim: 2, Delta: math.Inf(1)}.Check, "basis.delta is +Inf, must be above 0"},
-		{spec.Spec{Kind: spec.SVD, Dim: 2, Delta: 0.1}.Check, "basis.delta is 0.1, must be left out of kind svd: it belongs to pca-perturbed"},
+		{spec.Spec{Kind: spec.SVD, Dim: 2, Delta: 0.1}.Check,
+			"basis.delta is 0.1, must be left out of kind svd: it belongs to pca-perturbed"},
 		{spec.Lift{Dim: 1, Gamma: 1}.Check, "basis.dim is 1, must be from 2 to 100000"},
 		{spec.Lift{Dim: 2, Gamma: 2e6}.Check, "basis.gamma is 2e+06, must be above 0 and at most 1e+06"},
 	} {

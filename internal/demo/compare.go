@@ -28,7 +28,7 @@ import (
 type compared struct {
 	rows           int
 	sent, received int64
-	local, collab  lab.Scores
+	local, collab  report.Scores
 	heldOut        report.HeldOut // what the collaboration's model made of them
 }
 
@@ -49,14 +49,14 @@ func (d *demo) compare(ctx context.Context, took time.Duration) error {
 		}
 		p := &parties[i]
 		p.rows = t.Rows()
-		if p.local, err = baseline(ctx, c, t.Standardised().Reveal(), t.Labels(), test); err != nil {
+		if p.local, err = baseline(ctx, c, []*table.Table{t}, test); err != nil {
 			return err
 		}
 		scores, err := d.predicted(i, test)
 		if err != nil {
 			return err
 		}
-		if p.collab, err = lab.Judge(scores, test.Labels(), c.PositiveLevel()); err != nil {
+		if p.collab, err = asScores(lab.Judge(c, scores, test, judgedBy...)); err != nil {
 			return err
 		}
 		if p.heldOut, err = heldOut(c, scores, test.Labels()); err != nil {
@@ -68,8 +68,7 @@ func (d *demo) compare(ctx context.Context, took time.Duration) error {
 		}
 		tables = append(tables, t)
 	}
-	x, labels := stack(tables)
-	central, err := baseline(ctx, c, x, labels, test)
+	central, err := baseline(ctx, c, tables, test)
 	if err != nil {
 		return err
 	}
@@ -77,30 +76,23 @@ func (d *demo) compare(ctx context.Context, took time.Duration) error {
 	return d.report(parties, central, test, took)
 }
 
-// stack puts the standardised rows of tables under each other.
-func stack(tables []*table.Table) (*mat.Dense, []int) {
-	x := tables[0].Standardised().Reveal()
-	labels := slices.Clone(tables[0].Labels())
-	for _, t := range tables[1:] {
-		both := new(mat.Dense)
-		both.Stack(x, t.Standardised().Reveal())
-		x, labels = both, append(labels, t.Labels()...)
+// baseline trains the contract's model on all rows of tables and judges it on the test set.
+func baseline(ctx context.Context, c *contract.Contract, tables []*table.Table, test *table.Table) (report.Scores, error) {
+	prep, err := c.Preparation(nil)
+	if err != nil {
+		return report.Scores{}, err
 	}
-	return x, labels
+	return asScores(lab.Baseline(ctx, c, prep, tables, test, judgedBy...))
 }
 
-// baseline trains the contract's model on raw standardised rows and judges it
-// on the test set.
-func baseline(ctx context.Context, c *contract.Contract, x *mat.Dense, labels []int, test *table.Table) (lab.Scores, error) {
-	model, err := lab.Fit(ctx, c.Model.Spec(), x, learn.Target{Classes: c.Label.Levels, Labels: labels})
+// judgedBy are what the demonstration compares models by.
+var judgedBy = []string{"roc_auc", "accuracy"}
+
+func asScores(v []float64, err error) (report.Scores, error) {
 	if err != nil {
-		return lab.Scores{}, err
+		return report.Scores{}, err
 	}
-	scores, err := model.Scores(test.Standardised().Reveal())
-	if err != nil {
-		return lab.Scores{}, err
-	}
-	return lab.Judge(scores, test.Labels(), c.PositiveLevel())
+	return report.Scores{ROCAUC: v[0], Accuracy: v[1]}, nil
 }
 
 // calibrationBins is the number of bins of a calibration curve, as many as
@@ -178,7 +170,7 @@ func bytesIn(dir string) (int64, error) {
 	return total, nil
 }
 
-func (d *demo) print(parties []compared, central lab.Scores, test int) {
+func (d *demo) print(parties []compared, central report.Scores, test int) {
 	out := d.out
 	fmt.Fprintf(out, "\nOn %d patients nobody trained on:\n\n", test)
 	fmt.Fprintf(out, "                                      ROC-AUC                           accuracy\n")
@@ -198,13 +190,12 @@ func (d *demo) print(parties []compared, central lab.Scores, test int) {
 }
 
 // report writes report.html.
-func (d *demo) report(parties []compared, central lab.Scores, test *table.Table, took time.Duration) error {
-	scores := func(s lab.Scores) report.Scores { return report.Scores{ROCAUC: s.ROCAUC, Accuracy: s.Accuracy} }
+func (d *demo) report(parties []compared, central report.Scores, test *table.Table, took time.Duration) error {
 	out := report.Study{
 		Title:    d.contract.Name,
 		Made:     time.Now(),
 		TestRows: test.Rows(),
-		Central:  scores(central),
+		Central:  central,
 		Phrase:   d.phrase,
 		Notes: []string{
 			fmt.Sprintf("The whole study took %.1f seconds, every command included.", took.Seconds()),
@@ -222,7 +213,7 @@ func (d *demo) report(parties []compared, central lab.Scores, test *table.Table,
 		}
 		entry := report.Party{
 			Name: hospitals[i], Rows: p.rows, BytesSent: p.sent, BytesReceived: p.received,
-			Local: scores(p.local), Collaboration: scores(p.collab), HeldOut: p.heldOut,
+			Local: p.local, Collaboration: p.collab, HeldOut: p.heldOut,
 		}
 		for _, m := range manifest.Members {
 			entry.Leaves = append(entry.Leaves, report.Member{

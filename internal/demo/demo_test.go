@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"concord/contract"
+	"concord/internal/report"
 	"concord/lab"
 	"concord/table"
 )
@@ -200,9 +201,8 @@ func checkGain(t *testing.T, dir string, parties int) {
 	for i := range parties {
 		all = append(all, read(filepath.Join(d.party(i), "data.csv")))
 	}
-	fit := func(tables ...*table.Table) lab.Scores {
-		x, labels := stack(tables)
-		s, err := baseline(context.Background(), d.contract, x, labels, test)
+	fit := func(tables ...*table.Table) report.Scores {
+		s, err := baseline(context.Background(), d.contract, tables, test)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,7 @@ func checkGain(t *testing.T, dir string, parties int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		together, err := lab.Judge(scores, test.Labels(), d.contract.PositiveLevel())
+		together, err := asScores(lab.Judge(d.contract, scores, test, judgedBy...))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"filippo.io/age"
 
+	"concord/bundle"
 	"concord/identity"
 	"concord/internal/dossier"
 	"concord/wire"
@@ -86,7 +87,7 @@ func TestDossier(t *testing.T) {
 	if err := d.Verify(newIdentity(t, identity.RoleAnalyst, "Office").Statement); err == nil {
 		t.Error("another analyst's export was taken")
 	}
-	if _, err := open(b, newIdentity(t, identity.RoleAuditor, "Audit")); !errors.Is(err, dossier.ErrNotForUs) {
+	if _, err := open(b, newIdentity(t, identity.RoleAuditor, "Audit")); !errors.Is(err, bundle.ErrMismatch) {
 		t.Errorf("another auditor: %v", err)
 	}
 	for at := 0; at < len(b); at += len(b)/97 + 1 {

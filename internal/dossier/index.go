@@ -2,11 +2,11 @@ package dossier
 
 import (
 	"crypto/ed25519"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"concord/bundle"
 	"concord/release"
 	"concord/wire"
 )
@@ -107,19 +107,16 @@ func (x *Index) Verify(key ed25519.PublicKey) error {
 }
 
 func decodeIndex(b []byte) (*Index, error) {
-	if err := wire.CheckFormat(b, "the export", 1); err != nil {
-		return nil, err
-	}
 	x := new(Index)
-	if err := wire.DecodeCanonical(b, x); err != nil {
-		return nil, fmt.Errorf("%s: %w", IndexName, err)
+	if r := bundle.Decode(b, "the export's "+IndexName, x); r != nil {
+		return nil, refuse(r.Kind, "%s", r.Text)
 	}
 	if x.Format != 1 || x.Study.IsZero() || x.Analyst.IsZero() || len(x.Files) > maxFiles {
-		return nil, errors.New("export.json is incomplete")
+		return nil, damaged("export.json is incomplete")
 	}
 	for i, f := range x.Files {
 		if f.Bytes < 0 || f.Name == "" || f.Name == IndexName || strings.ContainsAny(f.Name, `\:`) || strings.HasPrefix(f.Name, "/") || strings.Contains(f.Name, "..") {
-			return nil, fmt.Errorf("export.json: file %d has no proper name", i+1)
+			return nil, damaged("export.json: file %d has no proper name", i+1)
 		}
 	}
 	return x, nil

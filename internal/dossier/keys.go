@@ -3,10 +3,10 @@ package dossier
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 
 	"filippo.io/age"
 
+	"concord/bundle"
 	"concord/wire"
 )
 
@@ -60,11 +60,8 @@ func (r *Recorder) Encode() ([]byte, error) { return wire.Canonical(r.keys) }
 // other.
 func DecodeKeys(b []byte) (age.Identity, error) {
 	var k Keys
-	if err := wire.CheckFormat(b, "the keys of a bundle", 1); err != nil {
-		return nil, err
-	}
-	if err := wire.DecodeCanonical(b, &k); err != nil {
-		return nil, fmt.Errorf("the keys of a bundle: %w", err)
+	if r := bundle.Decode(b, "the keys of a bundle", &k); r != nil {
+		return nil, refuse(r.Kind, "%s", r.Text)
 	}
 	return opener(k.Keys), nil
 }

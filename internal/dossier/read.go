@@ -9,6 +9,7 @@ import (
 
 	"filippo.io/age"
 
+	"concord/bundle"
 	"concord/identity"
 	"concord/wire"
 )
@@ -19,35 +20,47 @@ type Dossier struct {
 	files map[string]*io.SectionReader
 }
 
-// ErrNotForUs is returned by Open for a dossier that is sealed to another auditor.
-var ErrNotForUs = errors.New("the export is not sealed to this auditor")
+// refuse says why a dossier is refused, as a *[bundle.Refusal], and what a person can do.
+func refuse(kind error, format string, args ...any) error {
+	cure := "copy the file again, or ask the analyst for another export"
+	switch kind {
+	case bundle.ErrMismatch:
+		cure = "name the auditor's folder with --dir; compare the fingerprint in auditor.json with the contract's"
+	case bundle.ErrVersion:
+		cure = "use a newer version of this program"
+	}
+	return &bundle.Refusal{Kind: kind, Text: fmt.Sprintf(format, args...), Cure: cure}
+}
+
+func damaged(format string, args ...any) error { return refuse(bundle.ErrDamaged, format, args...) }
 
 // Open opens a dossier of size bytes with the auditor's key. f stays open while it is
-// in use. Memory does not grow with its contents.
+// in use. Memory does not grow with its contents. What is wrong with it comes as a
+// [bundle.Refusal]: ErrMismatch where it is sealed to another auditor, ErrVersion, ErrDamaged.
 func Open(f io.ReaderAt, size int64, identity age.Identity) (*Dossier, error) {
 	plain, n, err := age.DecryptReaderAt(f, size, identity)
 	var other *age.NoIdentityMatchError
 	if errors.As(err, &other) {
-		return nil, ErrNotForUs
+		return nil, refuse(bundle.ErrMismatch, "the export is not sealed to this auditor")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the export is damaged: %w", err)
+		return nil, damaged("the export is damaged: %v", err)
 	}
 	z, err := zip.NewReader(plain, n)
 	if err != nil {
-		return nil, fmt.Errorf("the export is damaged: %w", err)
+		return nil, damaged("the export is damaged: %v", err)
 	}
 	if len(z.File) > maxFiles+1 {
-		return nil, fmt.Errorf("the export has %d members, at most %d are read", len(z.File), maxFiles)
+		return nil, damaged("the export has %d members, at most %d are read", len(z.File), maxFiles)
 	}
 	d := &Dossier{files: map[string]*io.SectionReader{}}
 	for _, member := range z.File {
 		if d.files[member.Name] != nil {
-			return nil, fmt.Errorf("the export has the member %q twice", member.Name)
+			return nil, damaged("the export has the member %q twice", member.Name)
 		}
 		at, err := member.DataOffset()
 		if err != nil || member.Method != zip.Store || member.UncompressedSize64 != member.CompressedSize64 || member.CompressedSize64 > uint64(n) {
-			return nil, fmt.Errorf("the export is damaged: member %q is not stored as it is", member.Name)
+			return nil, damaged("the export is damaged: member %q is not stored as it is", member.Name)
 		}
 		d.files[member.Name] = io.NewSectionReader(plain, at, int64(member.UncompressedSize64))
 	}
@@ -68,7 +81,7 @@ func (d *Dossier) Has(name string) bool { return d.files[name] != nil }
 func (d *Dossier) Open(name string) (*io.SectionReader, error) {
 	f := d.files[name]
 	if f == nil {
-		return nil, fmt.Errorf("the export has no %s", name)
+		return nil, damaged("the export has no %s", name)
 	}
 	return io.NewSectionReader(f, 0, f.Size()), nil
 }
@@ -80,7 +93,7 @@ func (d *Dossier) Bytes(name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if f.Size() > most {
-		return nil, fmt.Errorf("the export's %s has %d bytes, at most %d are read", name, f.Size(), most)
+		return nil, damaged("the export's %s has %d bytes, at most %d are read", name, f.Size(), most)
 	}
 	return io.ReadAll(f)
 }
@@ -92,7 +105,7 @@ func (d *Dossier) JSON(name string, most int64, v any) error {
 		return err
 	}
 	if err := wire.DecodeCanonical(b, v); err != nil {
-		return fmt.Errorf("the export's %s: %w", name, err)
+		return damaged("the export's %s: %v", name, err)
 	}
 	return nil
 }
@@ -131,11 +144,11 @@ func (d *Dossier) Verify(analyst *identity.Statement) error {
 			return fmt.Errorf("the export's %s: %w", want.Name, err)
 		}
 		if f.Size() != want.Bytes || wire.Hash(sum.Sum(nil)) != want.SHA256 {
-			return fmt.Errorf("the export's %s is not the one that the analyst signed", want.Name)
+			return damaged("the export's %s is not the one that the analyst signed", want.Name)
 		}
 	}
 	if len(d.files) != len(d.Index.Files)+1 {
-		return fmt.Errorf("the export has %d members, the analyst signed %d", len(d.files)-1, len(d.Index.Files))
+		return damaged("the export has %d members, the analyst signed %d", len(d.files)-1, len(d.Index.Files))
 	}
 	return nil
 }

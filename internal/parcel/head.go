@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
+	"concord/bundle"
 	"concord/wire"
 )
 
@@ -24,45 +24,18 @@ const (
 // maxLineBytes bounds the first line; what Format 1 writes has less than 1 KiB.
 const maxLineBytes = 4 << 10
 
-// Errors that a caller acts on. The error's own text gives the reason.
-var (
-	// ErrVersion: a format that this program does not know. Update it.
-	ErrVersion = errors.New("parcel: unknown format version")
-	// ErrDamaged: cut short, altered, or not formed as a parcel is. Copy it again.
-	ErrDamaged = errors.New("parcel: damaged or malformed")
-	// ErrMismatch: a parcel for somebody else.
-	ErrMismatch = errors.New("parcel: for somebody else")
-	// ErrSignature: not signed by the sender that it names.
-	ErrSignature = errors.New("parcel: wrong signature")
-)
-
-// refusal has a kind that callers test for and a text that people read.
-type refusal struct {
-	kind error
-	text string
-}
-
-// Error says what is wrong.
-func (r *refusal) Error() string { return r.text }
-
-// Unwrap is the kind of refusal, an Err of this package.
-func (r *refusal) Unwrap() error { return r.kind }
-
-// Hint says what a person can do.
-func (r *refusal) Hint() string {
-	switch r.kind {
-	case ErrDamaged:
-		return "copy the file again, or ask whoever wrote it for another"
-	case ErrVersion:
-		return "use a newer version of this program"
-	case ErrMismatch:
-		return "look at the file's first line: it names study, sender and recipient"
-	}
-	return "do not use the file; ask whoever gave it to you where it comes from"
-}
-
+// refuse says why a parcel is refused, as a *[bundle.Refusal], and what a person can do.
 func refuse(kind error, format string, args ...any) error {
-	return &refusal{kind, fmt.Sprintf(format, args...)}
+	cure := "do not use the file; ask whoever gave it to you where it comes from"
+	switch kind {
+	case bundle.ErrDamaged:
+		cure = "copy the file again, or ask whoever wrote it for another"
+	case bundle.ErrVersion:
+		cure = "use a newer version of this program"
+	case bundle.ErrMismatch:
+		cure = "look at the file's first line: it names study, sender and recipient"
+	}
+	return &bundle.Refusal{Kind: kind, Text: fmt.Sprintf(format, args...), Cure: cure}
 }
 
 // Head is the first line: what anybody may see of a parcel.
@@ -111,13 +84,13 @@ func ReadHead(r io.Reader) (*Head, int64, error) {
 	line, _, found := bytes.Cut(buf[:n], []byte("\n"))
 	switch {
 	case n == 0:
-		return nil, 0, refuse(ErrDamaged, "the file is empty")
+		return nil, 0, refuse(bundle.ErrDamaged, "the file is empty")
 	case !bytes.HasPrefix(line, []byte("{")):
-		return nil, 0, refuse(ErrDamaged, "not a parcel: it does not begin with {")
+		return nil, 0, refuse(bundle.ErrDamaged, "not a parcel: it does not begin with {")
 	case !found && n < maxLineBytes:
-		return nil, 0, refuse(ErrDamaged, "the file ends in its first line after %d bytes", n)
+		return nil, 0, refuse(bundle.ErrDamaged, "the file ends in its first line after %d bytes", n)
 	case !found:
-		return nil, 0, refuse(ErrDamaged, "not a parcel: there is no line in the first %d bytes", maxLineBytes)
+		return nil, 0, refuse(bundle.ErrDamaged, "not a parcel: there is no line in the first %d bytes", maxLineBytes)
 	}
 	h := new(Head)
 	if err := decode(line, "the parcel's line", h); err != nil {
@@ -130,39 +103,32 @@ func (h *Head) check() error {
 	switch h.Parcel {
 	case Join, Party, Analyst:
 	default:
-		return refuse(ErrDamaged, "the parcel is a %.20q, must be %s, %s or %s", h.Parcel, Join, Party, Analyst)
+		return refuse(bundle.ErrDamaged, "the parcel is a %.20q, must be %s, %s or %s", h.Parcel, Join, Party, Analyst)
 	}
 	switch {
 	case h.Study.IsZero() || h.From.IsZero() || h.To.IsZero() || h.Payload.IsZero():
-		return refuse(ErrDamaged, "the parcel's line leaves study, sender, recipient or payload open")
+		return refuse(bundle.ErrDamaged, "the parcel's line leaves study, sender, recipient or payload open")
 	case h.Number < 1:
-		return refuse(ErrDamaged, "the parcel's number is %d, must be positive", h.Number)
+		return refuse(bundle.ErrDamaged, "the parcel's number is %d, must be positive", h.Number)
 	case h.Size < 1:
-		return refuse(ErrDamaged, "the parcel's size is %d, must be positive", h.Size)
+		return refuse(bundle.ErrDamaged, "the parcel's size is %d, must be positive", h.Size)
 	case len(h.Signature) != ed25519.SignatureSize:
-		return refuse(ErrDamaged, "the parcel's signature has %d bytes, must have %d", len(h.Signature), ed25519.SignatureSize)
+		return refuse(bundle.ErrDamaged, "the parcel's signature has %d bytes, must have %d", len(h.Signature), ed25519.SignatureSize)
 	}
 	return nil
 }
 
-// decode reads the one encoding of a value. Another format, and another kind of file,
-// are told from damage first.
+// decode reads the one encoding of a value. Another kind of file is told from damage first.
 func decode(b []byte, what string, v any) error {
 	var probe struct {
 		Parcel string `json:"parcel"`
 		Kind   string `json:"kind"`
-		Format *int   `json:"format"`
 	}
-	if json.Unmarshal(b, &probe) == nil {
-		switch {
-		case probe.Kind != "" && probe.Parcel == "":
-			return refuse(ErrDamaged, "the file is a bundle, not a parcel that may carry one")
-		case probe.Format != nil && *probe.Format != Format:
-			return refuse(ErrVersion, "%s has format %d, this program reads format %d", what, *probe.Format, Format)
-		}
+	if json.Unmarshal(b, &probe) == nil && probe.Kind != "" && probe.Parcel == "" {
+		return refuse(bundle.ErrDamaged, "the file is a bundle, not a parcel that may carry one")
 	}
-	if err := wire.DecodeCanonical(b, v); err != nil {
-		return refuse(ErrDamaged, "%s: %v", what, err)
+	if r := bundle.Decode(b, what, v); r != nil {
+		return refuse(r.Kind, "%s", r.Text)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"filippo.io/age"
 
+	"concord/bundle"
 	"concord/identity"
 	"concord/internal/parcel"
 	"concord/wire"
@@ -113,10 +114,10 @@ func TestRoundTrip(t *testing.T) {
 					t.Errorf("item %d, streamed, has %d bytes (%v), want %d", i+1, len(streamed), err, len(want))
 				}
 			}
-			if _, err := c.Bytes(len(content), 100); !errors.Is(err, parcel.ErrDamaged) {
+			if _, err := c.Bytes(len(content), 100); !errors.Is(err, bundle.ErrDamaged) {
 				t.Errorf("an item over its limit: %v", err)
 			}
-			if _, err := c.One(parcel.KindBundle, 1<<20); !errors.Is(err, parcel.ErrDamaged) {
+			if _, err := c.One(parcel.KindBundle, 1<<20); !errors.Is(err, bundle.ErrDamaged) {
 				t.Errorf("One of several: %v", err)
 			}
 			if b, err := c.One(parcel.KindContract, 1); b != nil || err != nil {
@@ -129,7 +130,7 @@ func TestRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := again.Unseal(north.AgeIdentity()); !errors.Is(err, parcel.ErrMismatch) {
+			if err := again.Unseal(north.AgeIdentity()); !errors.Is(err, bundle.ErrMismatch) {
 				t.Errorf("its sender opens it: %v", err)
 			}
 		})
@@ -154,7 +155,7 @@ func TestDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := func(err error) bool {
-		return errors.Is(err, parcel.ErrDamaged) || errors.Is(err, parcel.ErrVersion) || errors.Is(err, parcel.ErrSignature) || errors.Is(err, parcel.ErrMismatch)
+		return errors.Is(err, bundle.ErrDamaged) || errors.Is(err, bundle.ErrVersion) || errors.Is(err, bundle.ErrSignature) || errors.Is(err, bundle.ErrMismatch)
 	}
 	for i := range b {
 		bad := bytes.Clone(b)
@@ -202,7 +203,7 @@ func TestResigned(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Unseal(office.AgeIdentity()); !errors.Is(err, parcel.ErrDamaged) {
+			if err := c.Unseal(office.AgeIdentity()); !errors.Is(err, bundle.ErrDamaged) {
 				t.Errorf("Unseal = %v", err)
 			}
 		})
@@ -220,7 +221,7 @@ func TestBefore(t *testing.T) {
 	if err := c.Unseal(); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Verify(office.Statement.SigningKey); !errors.Is(err, parcel.ErrSignature) {
+	if err := c.Verify(office.Statement.SigningKey); !errors.Is(err, bundle.ErrSignature) {
 		t.Errorf("another's key verifies: %v", err)
 	}
 	defer func() {
@@ -282,7 +283,7 @@ func TestHostileIndex(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), c.want) || !errors.Is(err, parcel.ErrDamaged) && !errors.Is(err, parcel.ErrVersion) {
+			if err == nil || !strings.Contains(err.Error(), c.want) || !errors.Is(err, bundle.ErrDamaged) && !errors.Is(err, bundle.ErrVersion) {
 				t.Errorf("Unseal = %v, want %q", err, c.want)
 			}
 		})
@@ -326,7 +327,7 @@ func TestHostileHeader(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := c.Unseal(office.AgeIdentity()); !errors.Is(err, parcel.ErrDamaged) {
+	if err := c.Unseal(office.AgeIdentity()); !errors.Is(err, bundle.ErrDamaged) {
 		t.Errorf("Unseal = %v", err)
 	}
 	runtime.ReadMemStats(&after)
@@ -371,7 +372,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(written(f, head(parcel.Party, from, from), []parcel.Source{parcel.FromBytes(parcel.KindHolds, []byte("{}"))}, from, recipient(f, from.Statement)))
 	f.Add([]byte(`{"parcel":"join","format":1}` + "\n"))
 	known := func(t *testing.T, err error) {
-		for _, kind := range []error{parcel.ErrDamaged, parcel.ErrVersion, parcel.ErrMismatch, parcel.ErrSignature} {
+		for _, kind := range []error{bundle.ErrDamaged, bundle.ErrVersion, bundle.ErrMismatch, bundle.ErrSignature} {
 			if errors.Is(err, kind) {
 				return
 			}
@@ -417,7 +418,7 @@ func FuzzIndex(f *testing.F) {
 			t.Fatal(err)
 		}
 		if err := c.Unseal(); err != nil {
-			if !errors.Is(err, parcel.ErrDamaged) && !errors.Is(err, parcel.ErrVersion) {
+			if !errors.Is(err, bundle.ErrDamaged) && !errors.Is(err, bundle.ErrVersion) {
 				t.Fatal(err)
 			}
 			return

@@ -12,6 +12,7 @@ import (
 
 	"filippo.io/age"
 
+	"concord/bundle"
 	"concord/identity"
 	"concord/wire"
 )
@@ -67,15 +68,15 @@ type index struct {
 // check bounds the items; only bundles may be many or large.
 func (x *index) check() error {
 	if len(x.Items) > maxItems {
-		return refuse(ErrDamaged, "the parcel has %d items, at most %d are read", len(x.Items), maxItems)
+		return refuse(bundle.ErrDamaged, "the parcel has %d items, at most %d are read", len(x.Items), maxItems)
 	}
 	total := int64(0)
 	for i, it := range x.Items {
 		if it.Kind == "" || len(it.Kind) > maxKindBytes || strings.Trim(it.Kind, "abcdefghijklmnopqrstuvwxyz-") != "" {
-			return refuse(ErrDamaged, "item %d of the parcel is of no kind: that has 1 to %d small letters", i+1, maxKindBytes)
+			return refuse(bundle.ErrDamaged, "item %d of the parcel is of no kind: that has 1 to %d small letters", i+1, maxKindBytes)
 		}
 		if it.Bytes < 0 || it.Bytes > 1<<50-total {
-			return refuse(ErrDamaged, "item %d of the parcel has %d bytes, which cannot be", i+1, it.Bytes)
+			return refuse(bundle.ErrDamaged, "item %d of the parcel has %d bytes, which cannot be", i+1, it.Bytes)
 		}
 		total += it.Bytes
 	}
@@ -104,7 +105,7 @@ type Parcel struct {
 // the line says is not authentic before [Parcel.Verify]. f must stay open while the
 // parcel is in use.
 //
-// Errors: ErrVersion, ErrDamaged, or those of f.
+// Errors: bundle.ErrVersion, bundle.ErrDamaged, or those of f.
 //
 // Cost: one pass over the file in constant memory.
 func Open(f io.ReaderAt, size int64) (*Parcel, error) {
@@ -114,9 +115,9 @@ func Open(f io.ReaderAt, size int64) (*Parcel, error) {
 	}
 	switch have := size - at; {
 	case have < h.Size:
-		return nil, refuse(ErrDamaged, "the parcel was cut off: %d bytes follow its line, %d must", have, h.Size)
+		return nil, refuse(bundle.ErrDamaged, "the parcel was cut off: %d bytes follow its line, %d must", have, h.Size)
 	case have > h.Size:
-		return nil, refuse(ErrDamaged, "the parcel has %d bytes too many at its end", have-h.Size)
+		return nil, refuse(bundle.ErrDamaged, "the parcel has %d bytes too many at its end", have-h.Size)
 	}
 	p := &Parcel{Head: *h, payload: io.NewSectionReader(f, at, h.Size)}
 	sum := sha256.New()
@@ -124,7 +125,7 @@ func Open(f io.ReaderAt, size int64) (*Parcel, error) {
 		return nil, err
 	}
 	if wire.Hash(sum.Sum(nil)) != h.Payload {
-		return nil, refuse(ErrDamaged, "the parcel's content is not what its line says: it was changed on its way")
+		return nil, refuse(bundle.ErrDamaged, "the parcel's content is not what its line says: it was changed on its way")
 	}
 	return p, nil
 }
@@ -132,27 +133,27 @@ func Open(f io.ReaderAt, size int64) (*Parcel, error) {
 // Unseal opens the payload with the recipient's keys (a join needs none) and reads the
 // index.
 //
-// Errors: ErrMismatch for a parcel that is sealed to somebody else, ErrDamaged.
+// Errors: bundle.ErrMismatch for a parcel that is sealed to somebody else, bundle.ErrDamaged.
 func (p *Parcel) Unseal(identities ...age.Identity) error {
 	size := p.Size
 	p.plain = p.payload
 	if p.Parcel != Join {
 		header := io.NewSectionReader(p.payload, 0, min(p.Size, maxAgeHeader))
 		if _, err := age.ExtractHeader(header); err != nil {
-			return refuse(ErrDamaged, "the parcel's payload is not an age file with one recipient: %v", err)
+			return refuse(bundle.ErrDamaged, "the parcel's payload is not an age file with one recipient: %v", err)
 		}
 		var err error
 		p.plain, size, err = age.DecryptReaderAt(p.payload, p.Size, identities...)
 		var noMatch *age.NoIdentityMatchError
 		if errors.As(err, &noMatch) {
-			return refuse(ErrMismatch, "the parcel is sealed to somebody else's key")
+			return refuse(bundle.ErrMismatch, "the parcel is sealed to somebody else's key")
 		} else if err != nil {
-			return refuse(ErrDamaged, "the parcel's payload: %v", err)
+			return refuse(bundle.ErrDamaged, "the parcel's payload: %v", err)
 		}
 	}
 	line, err := bufio.NewReaderSize(io.NewSectionReader(p.plain, 0, min(size, maxIndexBytes)), copyBytes).ReadSlice('\n')
 	if err != nil {
-		return refuse(ErrDamaged, "the parcel's index does not end in its first %d bytes", len(line))
+		return refuse(bundle.ErrDamaged, "the parcel's index does not end in its first %d bytes", len(line))
 	}
 	var x index
 	if err := decode(line[:len(line)-1], "the parcel's index", &x); err != nil {
@@ -162,11 +163,11 @@ func (p *Parcel) Unseal(identities ...age.Identity) error {
 		return err
 	}
 	if x.Study != p.Study || x.From != p.From || x.To != p.To || x.Number != p.Number {
-		return refuse(ErrDamaged, "the parcel's line does not belong to what is inside")
+		return refuse(bundle.ErrDamaged, "the parcel's line does not belong to what is inside")
 	}
 	at := int64(len(line))
 	if want := at + x.bytes(); want != size {
-		return refuse(ErrDamaged, "the parcel's index tells of %d bytes, there are %d", want, size)
+		return refuse(bundle.ErrDamaged, "the parcel's index tells of %d bytes, there are %d", want, size)
 	}
 	p.Items, p.offsets = x.Items, nil
 	for _, it := range p.Items {
@@ -181,7 +182,7 @@ func (p *Parcel) Unseal(identities ...age.Identity) error {
 // It may be called before Verify, which needs its key.
 func (p *Parcel) Statement() (*identity.Statement, error) {
 	if len(p.Items) == 0 || p.Items[0].Kind != KindStatement {
-		return nil, refuse(ErrDamaged, "the parcel does not begin with its sender's statement")
+		return nil, refuse(bundle.ErrDamaged, "the parcel does not begin with its sender's statement")
 	}
 	b, err := p.read(0, identity.MaxStatementBytes)
 	if err != nil {
@@ -189,10 +190,10 @@ func (p *Parcel) Statement() (*identity.Statement, error) {
 	}
 	s, err := identity.DecodeStatement(b)
 	if err != nil {
-		return nil, refuse(ErrDamaged, "%v", err)
+		return nil, refuse(bundle.ErrDamaged, "%v", err)
 	}
 	if s.Fingerprint() != p.From {
-		return nil, refuse(ErrDamaged, "the statement in the parcel is not its sender's")
+		return nil, refuse(bundle.ErrDamaged, "the statement in the parcel is not its sender's")
 	}
 	return s, nil
 }
@@ -200,7 +201,7 @@ func (p *Parcel) Statement() (*identity.Statement, error) {
 // Verify checks the sender's signature. Before it succeeds no item can be read.
 func (p *Parcel) Verify(sender ed25519.PublicKey) error {
 	if err := wire.Verify(sender, wire.SignParcel, p.signedPart(), p.Signature); err != nil {
-		return refuse(ErrSignature, "the parcel is not signed by the sender that it names")
+		return refuse(bundle.ErrSignature, "the parcel is not signed by the sender that it names")
 	}
 	p.verified = true
 	return nil
@@ -214,7 +215,7 @@ func (p *Parcel) Bytes(i int, most int64) ([]byte, error) {
 
 func (p *Parcel) read(i int, most int64) ([]byte, error) {
 	if n := p.Items[i].Bytes; n > most {
-		return nil, refuse(ErrDamaged, "the parcel's %s has %d bytes, at most %d are read", p.Items[i].Kind, n, most)
+		return nil, refuse(bundle.ErrDamaged, "the parcel's %s has %d bytes, at most %d are read", p.Items[i].Kind, n, most)
 	}
 	b, err := io.ReadAll(p.section(i))
 	if err != nil {
@@ -231,7 +232,7 @@ func (p *Parcel) One(kind string, most int64) ([]byte, error) {
 			continue
 		}
 		if found != nil {
-			return nil, refuse(ErrDamaged, "the parcel has two items of kind %s", kind)
+			return nil, refuse(bundle.ErrDamaged, "the parcel has two items of kind %s", kind)
 		}
 		b, err := p.Bytes(i, most)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"concord/contract"
 	"concord/internal/chart"
+	"concord/linalg"
 )
 
 // Picture is one row where features are the pixels of a square: the row itself, what the
@@ -44,12 +45,7 @@ func Pictures(c *contract.Contract, x, f, back *mat.Dense) ([]Picture, error) {
 		return nil, fmt.Errorf("reviewpage: the contract's %d features are no pixels of a square", c.M())
 	}
 	n, m := x.Dims()
-	mean := make([]float64, m)
-	for i := range n {
-		for j, v := range x.RawRowView(i) {
-			mean[j] += v / float64(n)
-		}
-	}
+	mean := linalg.ColumnMeans(x)
 	through := func(v []float64) []float64 {
 		var image, again mat.Dense
 		image.Mul(mat.NewDense(1, m, v), f)

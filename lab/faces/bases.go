@@ -12,6 +12,7 @@ import (
 	"concord/basis"
 	basisspec "concord/basis/spec"
 	"concord/lab"
+	"concord/linalg"
 	"concord/privacy"
 	"concord/secret"
 )
@@ -49,7 +50,7 @@ func (s *scene) bases(ctx context.Context) error {
 	if err := s.recover(all); err != nil {
 		return err
 	}
-	mean := columnMeans(s.other)
+	mean := linalg.ColumnMeans(s.other)
 	for _, b := range all {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -205,15 +206,4 @@ func tiles(z []float64, lo, hi float64, width, height int) []float64 {
 		}
 	}
 	return cell
-}
-
-func columnMeans(x *mat.Dense) []float64 {
-	n, m := x.Dims()
-	mean := make([]float64, m)
-	for i := range n {
-		for j, v := range x.RawRowView(i) {
-			mean[j] += v / float64(n)
-		}
-	}
-	return mean
 }

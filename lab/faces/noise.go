@@ -56,7 +56,7 @@ type cleaner struct {
 // newCleaner learns from x (n × m, n at least 2), by divisor n − 1. It costs O(n² m).
 func newCleaner(x *mat.Dense) (*cleaner, error) {
 	n, _ := x.Dims()
-	c := &cleaner{mean: columnMeans(x)}
+	c := &cleaner{mean: linalg.ColumnMeans(x)}
 	centred := mat.DenseCopyOf(x)
 	shift(centred, c.mean, -1)
 	s, v, err := linalg.SVDRight(centred)

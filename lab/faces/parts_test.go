@@ -61,7 +61,7 @@ func TestCleaner(t *testing.T) {
 	}
 	got := c.guess(y, sigma)
 
-	mean := columnMeans(x)
+	mean := linalg.ColumnMeans(x)
 	cov := mat.NewDense(m, m, nil)
 	for a := range m {
 		for b := range m {

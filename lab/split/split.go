@@ -9,6 +9,7 @@
 package split
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -103,23 +104,13 @@ func Sorted(y learn.Target, from []int, sizes []int, rnd *rand.Rand) (parts [][]
 		if y.Classification() {
 			return y.Labels[a] - y.Labels[b]
 		}
-		return compare(y.Values.At(a, 0), y.Values.At(b, 0))
+		return cmp.Compare(y.Values.At(a, 0), y.Values.At(b, 0))
 	})
 	for _, size := range sizes {
 		parts = append(parts, shuffled(order[:size], rnd))
 		order = order[size:]
 	}
 	return parts, rest, nil
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // Dirichlet gives every party the classes in shares drawn from a symmetric Dirichlet

@@ -110,11 +110,7 @@ func TestContract(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "glucose") {
 		t.Errorf("South's table as it came: %v", err)
 	}
-	figures, err := lab.Figures(c, all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prepare, err := c.Preparation(figures)
+	prepare, err := lab.Preparation(c, all)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 
 	"concord/bundle"
 	"concord/identity"
-	"concord/npy"
 	"concord/internal/site"
+	"concord/npy"
 	"concord/wire"
 )
 

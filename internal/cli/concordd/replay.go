@@ -69,11 +69,8 @@ func (p *program) replay(ctx context.Context, path, analyst string, tolerance fl
 		return err
 	}
 	d, err := dossier.Open(f, info.Size(), id.AgeIdentity())
-	if errors.Is(err, dossier.ErrNotForUs) {
-		return wire.WithHint(fmt.Errorf("%s: %w", path, err), "name the auditor's folder with --dir; compare the fingerprint in auditor.json with the contract's")
-	}
 	if err != nil {
-		return wire.WithHint(fmt.Errorf("%s: %w", path, err), "copy the file again, or ask the analyst for another export")
+		return fmt.Errorf("%s: %w", path, err) // which has a hint
 	}
 	if !strings.HasPrefix(d.Index.Analyst.String(), analyst) {
 		return fmt.Errorf("%s is by the analyst %s, not by %s", path, d.Index.Analyst, analyst)

@@ -20,7 +20,6 @@ import (
 	"concord/internal/cli"
 	"concord/lab"
 	"concord/lab/tables"
-	"concord/learn"
 	"concord/metric"
 	"concord/table"
 )
@@ -110,24 +109,20 @@ func (opt compareOptions) run(ctx context.Context, stdout io.Writer, args []stri
 	for _, s := range sites {
 		all = append(all, s.rows)
 	}
-	figures, err := lab.Figures(c, all)
-	if err != nil {
-		return err
-	}
-	prepare, err := c.Preparation(figures)
+	prepare, err := lab.Preparation(c, all)
 	if err != nil {
 		return err
 	}
 	for i := range sites {
 		s := &sites[i]
-		if s.alone, err = trained(ctx, c, prepare, []*table.Table{s.rows}, test, metrics); err != nil {
+		if s.alone, err = lab.Baseline(ctx, c, prepare, []*table.Table{s.rows}, test, c.Metrics...); err != nil {
 			return fmt.Errorf("%s alone: %w", s.name, err)
 		}
-		if err := opt.readPredicted(c, s, test, metrics); err != nil {
+		if err := opt.readPredicted(c, s, test); err != nil {
 			return err
 		}
 	}
-	central, err := trained(ctx, c, prepare, all, test, metrics)
+	central, err := lab.Baseline(ctx, c, prepare, all, test, c.Metrics...)
 	if err != nil {
 		return fmt.Errorf("all rows in one place: %w", err)
 	}
@@ -160,58 +155,8 @@ func (opt compareOptions) sites(c *contract.Contract, args []string) ([]sited, e
 	return out, nil
 }
 
-// target are the labels of tables, one after the other.
-func target(c *contract.Contract, all []*table.Table) learn.Target {
-	y := learn.Target{Classes: c.Label.Levels}
-	var values []float64
-	for _, t := range all {
-		y.Labels = append(y.Labels, t.Labels()...)
-		values = append(values, t.Values()...)
-	}
-	if !y.Classification() {
-		y.Values = mat.NewDense(len(values), 1, values)
-	}
-	return y
-}
-
-// trained are the metrics on test of the contract's model of the rows of tables.
-func trained(ctx context.Context, c *contract.Contract, prepare *contract.Preparation, all []*table.Table, test *table.Table, metrics []metric.Metric) ([]float64, error) {
-	n := 0
-	for _, t := range all {
-		n += t.Rows()
-	}
-	x, at := mat.NewDense(n, prepare.M(), nil), 0
-	for _, t := range all {
-		x.Slice(at, at+t.Rows(), 0, prepare.M()).(*mat.Dense).Copy(t.Prepared(prepare).Reveal())
-		at += t.Rows()
-	}
-	model, err := lab.Fit(ctx, c.Model.Spec(), x, target(c, all))
-	if err != nil {
-		return nil, err
-	}
-	scores, err := model.Scores(test.Prepared(prepare).Reveal())
-	if err != nil {
-		return nil, err
-	}
-	return judged(c, test, scores, metrics)
-}
-
-func judged(c *contract.Contract, test *table.Table, scores *mat.Dense, metrics []metric.Metric) ([]float64, error) {
-	y := target(c, []*table.Table{test})
-	truth := metric.Truth{Labels: y.Labels, Positive: max(c.PositiveLevel(), 0), Values: y.Values}
-	out := make([]float64, len(metrics))
-	for i, m := range metrics {
-		v, err := m.Compute(truth, scores)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = v
-	}
-	return out, nil
-}
-
 // readPredicted reads what concord predict --out wrote for a site, if it is named.
-func (opt compareOptions) readPredicted(c *contract.Contract, s *sited, test *table.Table, metrics []metric.Metric) error {
+func (opt compareOptions) readPredicted(c *contract.Contract, s *sited, test *table.Table) error {
 	for _, p := range opt.predicted {
 		name, file, _ := strings.Cut(p, "=")
 		if name != s.name {
@@ -243,7 +188,7 @@ func (opt compareOptions) readPredicted(c *contract.Contract, s *sited, test *ta
 				scores.Set(i, k, v)
 			}
 		}
-		if s.predicted, err = judged(c, test, scores, metrics); err != nil {
+		if s.predicted, err = lab.Judge(c, scores, test, c.Metrics...); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
