@@ -50,7 +50,8 @@ var order = [][]string{
 	{"internal/store", "internal/client", "internal/site"},
 	{"internal/doctor", "internal/auditlog", "internal/analysis", "internal/dossier"},
 	{"internal/replay"},
-	{"internal/server", "internal/post"},
+	{"internal/server", "internal/post", "internal/visit/event"},
+	{"internal/visit"},
 	{"internal/cli/concord", "internal/cli/concordd"},
 	{"internal/demo"},
 	{"internal/cli/lab"},
@@ -73,8 +74,29 @@ var borders = []struct {
 	program   string
 	mayNotUse []string
 }{
-	{"cmd/concordd", []string{"anchor", "basis", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/cli/concord", "linalg/linalgtest"}},
+	{"cmd/concordd", []string{"anchor", "basis", "masked", "party", "pooled", "table", "lab", "internal/site", "internal/visit", "internal/cli/concord", "linalg/linalgtest"}},
 	{"cmd/concord", []string{"analyst", "lab", "internal/store", "internal/server", "internal/cli/concordd", "linalg/linalgtest"}},
+}
+
+// TestCommandsAlone makes sure that flags stay in the packages of commands: what others
+// import can be used without them.
+func TestCommandsAlone(t *testing.T) {
+	const flags = "github.com/spf13/cobra"
+	commands, module := 0, modulePath(t)
+	for _, line := range goList(t, "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./...") {
+		words := strings.Fields(line)
+		pkg := strings.TrimPrefix(words[0], module+"/")
+		if !slices.Contains(words[1:], flags) {
+			continue
+		}
+		commands++
+		if pkg != "internal/cli" && !strings.HasPrefix(pkg, "internal/cli/") {
+			t.Errorf("%s imports %s", pkg, flags)
+		}
+	}
+	if commands == 0 {
+		t.Fatal("no package imports " + flags + ": the check sees nothing")
+	}
 }
 
 // goList runs go list in the product's module.

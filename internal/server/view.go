@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -428,72 +427,6 @@ func (v *view) names(party wire.Hash) []wire.Hash {
 		}
 	}
 	return out
-}
-
-// status says how far the study is and whose turn it is.
-func (v *view) status() api.Status {
-	st := api.Status{Expected: v.size, Present: len(v.members), Problem: v.problem}
-	for _, a := range v.asking {
-		st.Asking = append(st.Asking, a.Name)
-	}
-	if v.chain == nil {
-		st.State = api.StateJoining
-		st.WaitingFor = []string{fmt.Sprintf("%d more to join", v.size-len(v.members))}
-		for _, a := range v.asking {
-			st.WaitingFor = append(st.WaitingFor, fmt.Sprintf("the analyst to admit %q", a.Name))
-		}
-		return st
-	}
-	st.Expected, st.Roster = len(v.members), v.roster.Number
-	if v.pending != nil {
-		st.Pending = v.pending.missing
-	}
-	if v.ended != "" {
-		st.State, st.Problem = api.StateEnded, v.ended
-		return st
-	}
-	steps := []struct {
-		state   api.State
-		missing []string
-	}{{api.StateConfirming, v.unconfirmed()}}
-	if !v.setupDone() {
-		steps = append(steps, struct {
-			state   api.State
-			missing []string
-		}{api.StateSetup, v.missing(v.chain.Root(), v.setup)})
-	}
-	if v.last() == nil && len(v.results) == 0 && len(v.contributions) == 0 {
-		steps = append(steps, struct {
-			state   api.State
-			missing []string
-		}{api.StatePooling, v.unpooled()})
-	}
-	if v.last() == nil && len(v.results) == 0 {
-		steps = append(steps, struct {
-			state   api.State
-			missing []string
-		}{api.StateContributing, v.missing(v.roster, v.contributions)})
-	}
-	for _, step := range steps {
-		if len(step.missing) > 0 {
-			st.State, st.WaitingFor = step.state, step.missing
-			return st
-		}
-	}
-	if v.last() != nil {
-		st.Round = v.last().Round
-	}
-	switch {
-	case v.problem != "":
-		st.State = api.StateFailed
-	case v.due() != nil:
-		st.State, st.WaitingFor = api.StateTraining, []string{"the analyst"}
-	case len(v.results) == 0: // somebody left, and too few of the rest have contributed
-		st.State, st.WaitingFor = api.StateContributing, v.missing(v.roster, v.contributions)
-	default:
-		st.State = api.StateReleased
-	}
-	return st
 }
 
 // viewOf loads a study for one of its parties.

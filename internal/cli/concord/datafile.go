@@ -26,9 +26,11 @@ const maxQuery = 1 << 20
 // addDataFlags gives a command the flags.
 func addDataFlags(cmd *cobra.Command) *dataFlags {
 	f := new(dataFlags)
-	cmd.Flags().StringVar(&f.delimiter, "delimiter", "", "what separates the columns of CSV text, such as ';' or tab; by default the header tells")
+	cmd.Flags().StringVar(&f.delimiter, "delimiter", "",
+		"what separates the columns of CSV text, such as ';' or tab; by default the header tells")
 	cmd.Flags().BoolVar(&f.decimalComma, "decimal-comma", false, "numbers in CSV text have a decimal comma")
-	cmd.Flags().StringVar(&f.query, "query", "", "the SELECT that gives the rows, where DATA is a SQLite file or postgres://HOST/DATABASE")
+	cmd.Flags().StringVar(&f.query, "query", "",
+		"the SELECT that gives the rows, where DATA is a SQLite file or postgres://HOST/DATABASE")
 	cmd.Flags().StringVar(&f.queryFile, "query-file", "", "a file with the query")
 	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "the names of the columns of a NumPy matrix, in order")
 	cmd.Flags().StringVar(&f.labels, "labels", "", "the IDX file with the labels of IDX pictures")
@@ -77,3 +79,7 @@ func withData(f *dataFlags, run func(path string, opt table.Options) error) func
 		return run(args[0], opt)
 	}
 }
+
+// viewFlag says what --view is for.
+const viewFlag = "which view of the features the file has, where the contract has views (default: the one with " +
+	"which this site joined, else the one that its header fits)"

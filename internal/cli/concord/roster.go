@@ -1,18 +1,14 @@
 package concord
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"concord/audit"
-	"concord/internal/api"
 	"concord/internal/cli"
+	"concord/internal/visit"
 	"concord/member"
-	"concord/wire"
 )
 
 func (p *program) rosterCommand() *cobra.Command {
@@ -20,7 +16,13 @@ func (p *program) rosterCommand() *cobra.Command {
 		Use:   "roster",
 		Short: "Show who takes part and the phrase to compare",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return p.showRoster(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.visit(visit.Changing, func(v *visit.Visit) error {
+				s, err := v.Look(cmd.Context())
+				p.showRoster(v, s, err)
+				return err
+			})
+		},
 	}
 	var phrase, keyFile string
 	confirm := &cobra.Command{
@@ -34,7 +36,25 @@ anchor seed, sealed to the other parties. They say nothing about any data.
 The phrase is typed as the others read it out: case does not matter and four
 letters of a word are enough.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.confirmRoster(cmd.Context(), phrase, keyFile) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.visit(visit.Changing, func(v *visit.Visit) error {
+				done, err := v.Confirm(cmd.Context(), keyFile, func(s visit.Seen) (string, error) {
+					p.printRoster(v, s.Roster)
+					if s.Add != nil {
+						p.warnOfPieces(v, s.Add)
+					}
+					if s.Refused != nil {
+						return "", s.Refused
+					}
+					return p.typed(phrase)
+				})
+				if err != nil && !done.Already {
+					return err
+				}
+				p.tellConfirmed(v, done)
+				return err
+			})
+		},
 	}
 	confirm.Flags().StringVar(&phrase, "phrase", "", "the 12 words, instead of typing them when asked")
 	confirm.Flags().StringVar(&keyFile, "key", "", "the approver's private key, where this site joined with an approver")
@@ -43,84 +63,49 @@ letters of a word are enough.`,
 	return p.byFile(cmd, false)
 }
 
-func (p *program) showRoster(ctx context.Context) error {
-	v, unlock, err := p.change()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	c, err := v.dial()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	answer, err := c.Roster(ctx)
-	if err != nil {
-		if v.roster != nil {
-			p.printf("as this site's folder has it:\n")
-			p.printConfirmed(v)
-		}
-		return err
-	}
+// showRoster shows who takes part; err is why no more is known.
+func (p *program) showRoster(v *visit.Visit, s visit.Seen, err error) {
 	switch {
-	case v.roster != nil && answer.Number > v.chain.Root().Number && !v.contributed():
-		// A new roster before setup was complete: people look at it as at the first.
-	case v.roster != nil:
-		if err := p.followAnswer(v, answer); err != nil {
-			return err
+	case s.Roster == nil:
+	case s.Add != nil:
+		p.printAdd(v, s)
+	case s.Confirmed:
+		if s.Folder {
+			p.printf("as this site's folder has it:\n")
 		}
-		if add, err := v.pendingAdd(v.chain, answer); err != nil {
-			return err
-		} else if add != nil {
-			p.printAdd(v, add)
-			return nil
+		p.printConfirmed(v, s)
+	default:
+		p.printRoster(v, s.Roster)
+		if err == nil {
+			p.printf("phrase: %s\n", s.Phrase())
+			p.printf("next: compare the phrase with the other parties by telephone, then concord roster confirm\n")
 		}
-		p.printConfirmed(v)
-		return nil
-	case v.namedIn(answer):
-		add, _, err := v.ownAdd(answer)
-		if err != nil {
-			return err
-		}
-		p.printAdd(v, add)
-		return nil
 	}
-	roster, err := v.newRoster(answer)
-	if err != nil {
-		return err
-	}
-	p.printRoster(v, roster)
-	if err := v.enoughOfViews(roster); err != nil {
-		return err
-	}
-	p.printf("phrase: %s\n", strings.Join(member.Phrase(roster.Epoch(v.study)), " "))
-	p.printf("next: compare the phrase with the other parties by telephone, then concord roster confirm\n")
-	return nil
 }
 
 // printConfirmed shows the present roster and how it came from what people confirmed.
-func (p *program) printConfirmed(v *visit) {
-	p.printRoster(v, v.roster)
-	p.printf("phrase: %s\n", strings.Join(member.Phrase(v.chain.Setup()), " "))
-	if n := len(v.chain.Steps()); n > 0 {
+func (p *program) printConfirmed(v *visit.Visit, s visit.Seen) {
+	p.printRoster(v, s.Roster)
+	p.printf("phrase: %s\n", s.Phrase())
+	if n := len(v.Chain.Steps()); n > 0 {
 		lead := "1 signed amendment since leads"
 		if n > 1 {
 			lead = fmt.Sprintf("%d signed amendments since lead", n)
 		}
-		p.printf("confirmed here as roster %d; %s to this one, roster %d\n", v.chain.Root().Number, lead, v.roster.Number)
+		p.printf("confirmed here as roster %d; %s to this one, roster %d\n", v.Chain.Root().Number, lead, s.Roster.Number)
 	} else {
 		p.printf("confirmed here\n")
 	}
 }
 
-func (p *program) printRoster(v *visit, roster *member.Roster) {
-	p.printf("%s, contract %s\n", v.contract.Name, v.study.Short())
+func (p *program) printRoster(v *visit.Visit, roster *member.Roster) {
+	p.printf("%s, contract %s\n", v.Contract.Name, v.Study.Short())
 	for _, m := range roster.Members {
 		note := ""
 		if m.View != "" {
 			note = fmt.Sprintf("  view %q", m.View)
 		}
-		if m.Fingerprint() == v.own() {
+		if m.Fingerprint() == v.Own() {
 			note += "  (this site)"
 		}
 		if ascii := fmt.Sprintf("%+q", m.Name); ascii != fmt.Sprintf("%q", m.Name) {
@@ -130,179 +115,68 @@ func (p *program) printRoster(v *visit, roster *member.Roster) {
 	}
 }
 
-// enoughOfViews refuses a roster over which figures cannot be pooled without showing those
-// of a few.
-func (v *visit) enoughOfViews(roster *member.Roster) error {
-	if err := v.whole.CheckHoldings(roster.Parties()); err != nil {
-		return wire.WithHint(err, "ask the analyst to change who takes part (concordd remove, invite, admit) before anybody confirms, or for another contract")
+// printAdd shows a roster with a party that is to come.
+func (p *program) printAdd(v *visit.Visit, s visit.Seen) {
+	a := s.Add
+	p.printf("roster %d, with %q, fingerprint %s, who comes after setup:\n", s.Roster.Number, a.Statement.Name,
+		a.Told.Party.Short())
+	p.printRoster(v, s.Roster)
+	p.warnOfPieces(v, a)
+	p.printf("phrase: %s\n", s.Phrase())
+	if len(a.Missing) > 0 {
+		p.printf("still to confirm: %s\n", strings.Join(a.Missing, "; "))
 	}
-	return nil
+	if v.MustConfirm(a) {
+		p.printf("next: compare the phrase with the other members and the newcomer by telephone, then concord roster " +
+			"confirm\n")
+	}
 }
 
-// newRoster is the closed roster that the server offers, after what a program can check:
-// the signatures, this site's own entry, the analyst of the invite. Whether the names are
-// right only people can tell.
-func (v *visit) newRoster(answer api.Roster) (*member.Roster, error) {
-	if !answer.Closed {
-		return nil, &wire.Waiting{For: fmt.Sprintf("%d of %d parties to join%s", v.contract.Parties-(len(answer.Statements)-1), v.contract.Parties, asking(answer))}
+// warnOfPieces says what of this site a newcomer gets with the anchor.
+func (p *program) warnOfPieces(v *visit.Visit, a *visit.Addition) {
+	if v.Contract.Anchor.Pieces() && a.Told.Party != v.Own() {
+		p.printf("! %q then gets the piece of the anchor that every site gave: near-raw rows of this site's people too\n",
+			a.Statement.Name)
 	}
-	roster, err := v.rosterOf(answer)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := roster.Member(v.own()); err != nil {
-		return nil, wire.WithHint(errors.New("the server's roster does not hold this site's own identity"), "do not go on: tell the other parties and the analyst")
-	}
-	if len(answer.Amendments) > 0 {
-		return nil, wire.WithHint(fmt.Errorf("the server's roster %d has been amended %d times, and nobody here has confirmed it", answer.Number, len(answer.Amendments)),
-			"ask the analyst to remove this site, and join anew")
-	}
-	return roster, nil
 }
 
-// checkAnalyst makes sure that the analyst too has signed contract and roster.
-func (v *visit) checkAnalyst(roster *member.Roster, answer api.Roster) error {
-	if answer.Analyst == nil {
-		return wire.WithHint(errors.New("the analyst has not signed this contract and roster"), "ask the analyst for the present version of concordd, which signs them")
+// typed is the phrase that was given, or is typed when asked.
+func (p *program) typed(given string) (string, error) {
+	if given != "" {
+		return given, nil
 	}
-	c, err := member.DecodeConfirmation(answer.Analyst)
-	if err == nil && c.Party != v.analyst.Fingerprint() {
-		err = errors.New("it is another's")
+	p.printf("type the phrase as the other parties read it out: ")
+	typed, err := p.in.ReadString('\n')
+	if err != nil && typed == "" {
+		return "", cli.Usagef("no phrase was typed; type it when asked, or give it with --phrase")
 	}
-	if err == nil {
-		err = c.Check(roster, v.study)
-	}
-	if err != nil {
-		return wire.WithHint(fmt.Errorf("the analyst's signature over contract and roster: %w", err), "do not go on: tell the other parties and the analyst")
-	}
-	return nil
+	return typed, nil
 }
 
-// asking names who has joined and awaits the analyst's word.
-func asking(answer api.Roster) string {
-	if len(answer.Asking) == 0 {
-		return ""
-	}
-	var names []string
-	for _, a := range answer.Asking {
-		names = append(names, fmt.Sprintf("%q (%s)", a.Name, a.Fingerprint.Short()))
-	}
-	return ", and the analyst to admit " + strings.Join(names, ", ")
-}
-
-func (p *program) confirmRoster(ctx context.Context, typed, keyFile string) error {
-	v, unlock, err := p.change()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	c, err := v.dial()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	answer, err := c.Roster(ctx)
-	if err != nil {
-		return err
-	}
+// tellConfirmed says what was confirmed and what comes next.
+func (p *program) tellConfirmed(v *visit.Visit, done visit.Confirmation) {
+	next := "concord sync"
 	switch {
-	case v.roster != nil && answer.Number > v.chain.Root().Number && !v.contributed():
-		// A new roster before setup was complete.
-	case v.roster != nil:
-		if err := p.followAnswer(v, answer); err != nil {
-			return err
-		}
-		add, err := v.pendingAdd(v.chain, answer)
-		if err != nil {
-			return err
-		}
-		if add != nil {
-			return p.confirmAdd(ctx, v, c, add, typed)
-		}
+	case done.Already:
 		p.printf("the roster was confirmed here already\n")
-		return v.sendConfirmation(ctx)
-	case v.namedIn(answer):
-		return p.confirmOwn(ctx, v, c, answer, typed)
+		return
+	case done.Newcomer != nil:
+		p.printf("confirmed: %q takes part, with the anchor that this site has\n", done.Newcomer.Name)
+		next = fmt.Sprintf("when all have confirmed, one member runs concord admit %q", done.Newcomer.Name)
+	case done.Own:
+		p.printf("confirmed: every name, and the contract\n")
+		next = string(visit.StepSyncLater)
+	case done.Pieces:
+		p.printf("confirmed: every name, and the contract\nnext: %s: this study's anchor is made of pieces of "+
+			"everybody's rows\n", visit.StepPiecePrepare)
+		return
+	default:
+		p.printf("confirmed: every name, the contract, and what setup sends (32 random bytes, sealed to the other %d "+
+			"parties)\n", len(v.Others()))
 	}
-	key, err := v.approverKey(keyFile)
-	if err != nil {
-		return err
-	}
-	roster, err := v.newRoster(answer)
-	if err != nil {
-		return err
-	}
-	epoch := roster.Epoch(v.study)
-	p.printRoster(v, roster)
-	if err := v.enoughOfViews(roster); err != nil {
-		return err
-	}
-	if err := p.comparePhrase(epoch, typed); err != nil {
-		return err
-	}
-	if v.roster != nil {
-		if err := v.site.ResetSetup(); err != nil {
-			return err
-		}
-		p.printf("what was agreed under roster %d is forgotten: this site's share, the others', the anchor\n", v.chain.Root().Number)
-	}
-	v.chain = member.NewChain(v.contract, v.study, roster)
-	v.roster, v.epoch = roster, epoch
-	pieces := v.contract.Anchor.Pieces()
-	if !pieces { // a piece is approved by itself, later
-		if err := p.draftSetup(v, key); err != nil {
-			return err
-		}
-	}
-	if err := v.noteOnce(audit.Event{Kind: audit.Confirmed, Epoch: epoch, Note: "people here compared the phrase, recognise every name and agree to the contract"}); err != nil {
-		return err
-	}
-	if err := v.site.PutRoster(roster, member.Confirm(v.id, v.study, epoch)); err != nil {
-		return err
-	}
-	if err := v.sendConfirmation(ctx); err != nil {
-		return err
-	}
-	if pieces {
-		p.printf("confirmed: every name, and the contract\nnext: concord piece prepare data.csv: this study's anchor is made of pieces of everybody's rows\n")
-		return nil
-	}
-	p.printf("confirmed: every name, the contract, and what setup sends (32 random bytes, sealed to the other %d parties)\n", len(v.others()))
-	if v.files {
+	if v.Files {
 		p.printGiveNext()
-	} else {
-		p.printf("next: concord sync\n")
+		return
 	}
-	return nil
-}
-
-// comparePhrase wants the phrase of an epoch, as the others read it out.
-func (p *program) comparePhrase(epoch wire.Hash, typed string) error {
-	if typed == "" {
-		p.printf("type the phrase as the other parties read it out: ")
-		var err error
-		if typed, err = p.in.ReadString('\n'); err != nil && typed == "" {
-			return cli.Usagef("no phrase was typed; type it when asked, or give it with --phrase")
-		}
-	}
-	if !member.SamePhrase(member.Phrase(epoch), typed) {
-		return wire.WithHint(errors.New("the phrase is not this roster's; nothing was confirmed"),
-			"if it was typed as the others read it out, they see another roster or contract: tell them, and the analyst")
-	}
-	return nil
-}
-
-// sendConfirmation sends the stored confirmation; the server takes it any
-// number of times.
-func (v *visit) sendConfirmation(ctx context.Context) error {
-	_, confirmation, err := v.site.Chain()
-	if err != nil {
-		return err
-	}
-	c, err := v.dial()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	return c.Confirm(ctx, confirmation)
+	p.printf("next: %s\n", next)
 }
