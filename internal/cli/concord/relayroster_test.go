@@ -102,7 +102,7 @@ func TestEquivocation(t *testing.T) {
 	o.acknowledge("North")
 	// Which one comes first depends on the keys: of another epoch, or of the East that
 	// North was not shown.
-	out := o.must(1, "the server's confirmations: study: ", "North", "sync")
+	out := o.must(1, "the server's confirmations: member: ", "North", "sync")
 	if !strings.Contains(out, "do not go on: tell the other parties and the analyst") {
 		t.Errorf("the hint is missing:\n%s", out)
 	}
