@@ -22,7 +22,7 @@ var order = [][]string{
 	{"manifold"},
 	{"metric"},
 	{"npy"},
-	{"internal/lastline", "internal/idx", "internal/durable", "internal/ahead", "internal/proxytest", "internal/onnxruntimetest", "internal/chart"},
+	{"internal/lastline", "internal/durable", "internal/ahead", "internal/proxytest", "internal/onnxruntimetest", "internal/chart"},
 	{"lab/page"},
 	{"anchor", "basis"},
 	{"align"},

@@ -3,25 +3,30 @@ package npy
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 )
 
-// parseDict reads the header's text, a Python dictionary of three keys:
+// readDict reads a header, whose text is a Python dictionary of three keys:
 //
 //	{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
 //
-// in any order, followed by spaces and one line feed. Nothing is evaluated.
-func parseDict(text []byte) (Header, error) {
-	p := &dictParser{text: string(text)}
-	h, err := p.header()
+// in any order, followed by spaces and one line feed. Nothing is evaluated. fields are
+// those of a structured type.
+func readDict(r io.Reader, structured bool) (h Header, fields []Field, err error) {
+	text, offset, err := headerText(r)
 	if err != nil {
-		return Header{}, err
+		return h, nil, err
 	}
-	p.spaces()
-	if p.text[p.at:] != "\n" {
-		return Header{}, p.want("spaces and one line feed up to the end of the header")
+	p := &dictParser{text: string(text), structured: structured}
+	if h, err = p.header(); err != nil {
+		return h, nil, err
 	}
-	return h, nil
+	h.DataOffset = offset
+	if p.spaces(); p.text[p.at:] != "\n" {
+		return h, nil, p.want("spaces and one line feed up to the end of the header")
+	}
+	return h, p.fields, nil
 }
 
 type dictParser struct {

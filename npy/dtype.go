@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // What is written; more is read.
@@ -14,72 +15,82 @@ const (
 	Int64   = "<i8"
 )
 
-// dtype is a type of elements that can be read.
-type dtype struct {
-	kind byte // 'f' float, 'i' signed, 'u' unsigned, 'b' bool
-	size int  // bytes
-	big  bool // big-endian
-}
-
-// parseDtype reads NumPy's array-protocol spelling: a byte order, a kind and a
-// size in bytes.
-func parseDtype(s string) (dtype, error) {
-	wrong := fmt.Errorf("npy: dtype %q is not read, only f4, f8, i1, i2, i4, i8, u1, u2, u4 and b1", s)
-	if len(s) != 3 {
-		if len(s) >= 2 && s[1] == 'O' {
-			return dtype{}, errObjects
-		}
-		return dtype{}, wrong
+// parseDtype reads NumPy's array-protocol spelling of a plain number: a byte order, a kind
+// and a size in bytes.
+func parseDtype(s string) (Field, error) {
+	f, err := parseField("", s)
+	switch {
+	case err == errObjects:
+		return f, err
+	case len(s) == 3 && !strings.ContainsRune("<>|", rune(s[0])):
+		return f, fmt.Errorf("npy: dtype %q has no byte order, must begin with < or >", s)
+	case err != nil || len(s) != 3 || !strings.ContainsRune("fiub", rune(f.Kind)) || f.Kind == 'u' && f.Size == 8:
+		return f, fmt.Errorf("npy: dtype %q is not read, only f4, f8, i1, i2, i4, i8, u1, u2, u4 and b1", s)
+	case f.Size == 1 && s[0] != '|':
+		return f, fmt.Errorf("npy: dtype %q has a byte order, a one-byte type has none", s)
+	case f.Size != 1 && s[0] == '|':
+		return f, fmt.Errorf("npy: dtype %q has no byte order, must begin with < or >", s)
 	}
-	d := dtype{kind: s[1], size: int(s[2] - '0'), big: s[0] == '>'}
-	switch s[1:] {
-	case "i1", "u1", "b1":
-		if s[0] != '|' {
-			return dtype{}, fmt.Errorf("npy: dtype %q has a byte order, a one-byte type has none", s)
-		}
-	case "f4", "f8", "i2", "i4", "i8", "u2", "u4":
-		if s[0] != '<' && s[0] != '>' {
-			return dtype{}, fmt.Errorf("npy: dtype %q has no byte order, must begin with < or >", s)
-		}
-	default:
-		return dtype{}, wrong
-	}
-	return d, nil
+	return f, nil
 }
 
 var errObjects = errors.New("npy: the array holds Python objects (a pickle), only numbers are read")
 
-func (d dtype) order() binary.ByteOrder {
-	if d.big {
+// Order is that of the bytes of numbers.
+func (f *Field) Order() binary.ByteOrder {
+	if f.Big {
 		return binary.BigEndian
 	}
 	return binary.LittleEndian
 }
 
-// floats decodes len(dst) elements. The error names the element within dst.
-func (d dtype) floats(dst []float64, src []byte) error {
+// Float decodes an element of kind f.
+func (f *Field) Float(b []byte) float64 {
+	if f.Size == 8 {
+		return math.Float64frombits(f.Order().Uint64(b))
+	}
+	return float64(math.Float32frombits(f.Order().Uint32(b)))
+}
+
+// Int decodes an element of another kind of numbers, b and M among them. Of u8 it gives the
+// bits.
+func (f *Field) Int(b []byte) int64 {
+	signed := f.Kind == 'i'
 	switch {
-	case d.kind == 'f' && d.size == 8 && !d.big: // the common one, without calls through an interface
+	case f.Size == 1 && signed:
+		return int64(int8(b[0]))
+	case f.Size == 1:
+		return int64(b[0])
+	case f.Size == 2 && signed:
+		return int64(int16(f.Order().Uint16(b)))
+	case f.Size == 2:
+		return int64(f.Order().Uint16(b))
+	case f.Size == 4 && signed:
+		return int64(int32(f.Order().Uint32(b)))
+	case f.Size == 4:
+		return int64(f.Order().Uint32(b))
+	}
+	return int64(f.Order().Uint64(b))
+}
+
+// floats decodes len(dst) elements. The error names the element within dst.
+func (f Field) floats(dst []float64, src []byte) error {
+	if f.Kind == 'f' && f.Size == 8 && !f.Big { // the common one: a loop of its own is twice as fast
 		for i := range dst {
 			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(src[8*i:]))
 		}
 		return nil
-	case d.kind == 'f' && d.size == 8:
-		for i := range dst {
-			dst[i] = math.Float64frombits(d.order().Uint64(src[8*i:]))
-		}
-		return nil
-	case d.kind == 'f':
-		for i := range dst {
-			dst[i] = float64(math.Float32frombits(d.order().Uint32(src[4*i:])))
-		}
-		return nil
 	}
-	whole := make([]int64, len(dst))
-	if err := d.ints(whole, src); err != nil {
-		return err
-	}
-	for i, v := range whole {
+	for i := range dst {
+		b := src[f.Size*i:]
+		if f.Kind == 'f' {
+			dst[i] = f.Float(b)
+			continue
+		}
+		v := f.Int(b)
+		if f.Kind == 'b' && v > 1 {
+			return elementError{i, notBool}
+		}
 		if v > 1<<53 || v < -1<<53 { // beyond it float64 skips integers
 			return elementError{i, "is an integer beyond 2^53, which float64 does not hold"}
 		}
@@ -88,29 +99,14 @@ func (d dtype) floats(dst []float64, src []byte) error {
 	return nil
 }
 
+const notBool = "is neither 0 nor 1 in an array of type bool"
+
 // ints decodes len(dst) elements of an integer type. The error names the
 // element within dst.
-func (d dtype) ints(dst []int64, src []byte) error {
-	order := d.order()
+func (f Field) ints(dst []int64, src []byte) error {
 	for i := range dst {
-		p := src[d.size*i:]
-		switch {
-		case d.kind == 'b' && p[0] > 1:
-			return elementError{i, "is neither 0 nor 1 in an array of type bool"}
-		case d.kind == 'i' && d.size == 1:
-			dst[i] = int64(int8(p[0]))
-		case d.size == 1:
-			dst[i] = int64(p[0])
-		case d.kind == 'i' && d.size == 2:
-			dst[i] = int64(int16(order.Uint16(p)))
-		case d.size == 2:
-			dst[i] = int64(order.Uint16(p))
-		case d.kind == 'i' && d.size == 4:
-			dst[i] = int64(int32(order.Uint32(p)))
-		case d.size == 4:
-			dst[i] = int64(order.Uint32(p))
-		default:
-			dst[i] = int64(order.Uint64(p))
+		if dst[i] = f.Int(src[f.Size*i:]); f.Kind == 'b' && dst[i] > 1 {
+			return elementError{i, notBool}
 		}
 	}
 	return nil

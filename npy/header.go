@@ -2,6 +2,7 @@ package npy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -44,11 +45,11 @@ func (h Header) Elements() int64 {
 
 // DataBytes is the number of bytes that the elements take.
 func (h Header) DataBytes() int64 {
-	d, err := parseDtype(h.Dtype)
+	f, err := parseDtype(h.Dtype)
 	if err != nil {
 		panic(err) // ReadHeader admits no other
 	}
-	return h.Elements() * int64(d.size)
+	return h.Elements() * int64(f.Size)
 }
 
 // Bytes is the size of the whole file.
@@ -58,16 +59,15 @@ func (h Header) Bytes() int64 { return h.DataOffset + h.DataBytes() }
 // It refuses types that are not plain numbers and shapes whose size overflows,
 // but admits any number of dimensions.
 func ReadHeader(r io.Reader) (Header, error) {
-	text, offset, err := headerText(r)
+	h, _, err := readDict(r, false)
 	if err != nil {
 		return Header{}, err
 	}
-	h, err := parseDict(text)
+	f, err := parseDtype(h.Dtype)
 	if err != nil {
-		return Header{}, err
+		return h, err
 	}
-	h.DataOffset = offset
-	return h, h.check()
+	return h, h.check(f.Size)
 }
 
 // headerText reads the dictionary of a header and says how many bytes there are before
@@ -110,18 +110,15 @@ func cut(what string, want, got int, err error) error {
 	return err
 }
 
-func (h Header) check() error {
-	d, err := parseDtype(h.Dtype)
-	if err != nil {
-		return err
-	}
-	total := int64(d.size)
+// check refuses shapes whose bytes cannot be counted.
+func (h Header) check(size int) error {
+	total := int64(max(1, size))
 	for _, n := range h.Shape {
 		if int64(n) > maxDim {
 			return fmt.Errorf("npy: shape %s: a dimension is %d, at most %d are read", h.shape(), n, int64(maxDim))
 		}
 		if n > 0 && total > math.MaxInt64/2/int64(n) {
-			return fmt.Errorf("npy: shape %s of %q is too large to count its bytes", h.shape(), h.Dtype)
+			return fmt.Errorf("npy: shape %s of %q is too large to count its bytes", h.shape(), cmp.Or(h.Dtype, "a structured type"))
 		}
 		if n > 0 {
 			total *= int64(n)

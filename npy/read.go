@@ -1,7 +1,6 @@
 package npy
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -39,11 +38,11 @@ type Limits struct {
 //
 // Cost: one pass; for Fortran order a second copy of the array.
 func ReadMatrix(r io.Reader, lim Limits) (*mat.Dense, error) {
-	h, d, err := readHeader(r, lim)
+	h, f, err := readHeader(r, lim)
 	if err != nil {
 		return nil, err
 	}
-	values, err := read(r, h, d.size, lim, d.floats)
+	values, err := read(r, h, f, lim, f.floats)
 	if err != nil {
 		return nil, err
 	}
@@ -60,18 +59,18 @@ func ReadMatrix(r io.Reader, lim Limits) (*mat.Dense, error) {
 // ReadInts reads a whole file of integers or booleans with one column. Errors
 // are those of ReadMatrix, and a type of floats.
 func ReadInts(r io.Reader, lim Limits) ([]int64, error) {
-	h, d, err := readHeader(r, lim)
+	h, f, err := readHeader(r, lim)
 	if err != nil {
 		return nil, err
 	}
-	if err := oneColumnOfInts(h, d); err != nil {
+	if err := oneColumnOfInts(h, f); err != nil {
 		return nil, err
 	}
-	return read(r, h, d.size, lim, d.ints)
+	return read(r, h, f, lim, f.ints)
 }
 
-func oneColumnOfInts(h Header, d dtype) error {
-	if d.kind == 'f' {
+func oneColumnOfInts(h Header, f Field) error {
+	if f.Kind == 'f' {
 		return fmt.Errorf("npy: dtype %q holds floats, integers are wanted", h.Dtype)
 	}
 	if len(h.Shape) == 2 && h.Shape[1] != 1 {
@@ -89,26 +88,26 @@ func dims(h Header) (rows, cols int) {
 }
 
 // readHeader reads the header and compares it with the limits.
-func readHeader(r io.Reader, lim Limits) (Header, dtype, error) {
+func readHeader(r io.Reader, lim Limits) (Header, Field, error) {
 	h, err := ReadHeader(r)
 	if err != nil {
-		return h, dtype{}, err
+		return h, Field{}, err
 	}
-	d, err := parseDtype(h.Dtype)
+	f, err := parseDtype(h.Dtype)
 	if err != nil {
-		return h, d, err
+		return h, f, err
 	}
 	if n := len(h.Shape); n != 1 && n != 2 {
-		return h, d, fmt.Errorf("npy: shape %s has %d dimensions, must have 1 or 2", h.shape(), n)
+		return h, f, fmt.Errorf("npy: shape %s has %d dimensions, must have 1 or 2", h.shape(), n)
 	}
 	rows, cols := dims(h)
 	if err := lim.Check(rows, cols); err != nil {
-		return h, d, fmt.Errorf("npy: shape %s: %w", h.shape(), err)
+		return h, f, fmt.Errorf("npy: shape %s: %w", h.shape(), err)
 	}
 	if lim.Input > 0 && lim.Input != h.Bytes() {
-		return h, d, wrongSize(h, max(0, lim.Input-h.DataOffset))
+		return h, f, wrongSize(h, max(0, lim.Input-h.DataOffset))
 	}
-	return h, d, nil
+	return h, f, nil
 }
 
 // Check says whether an array of that many rows and columns is within the
@@ -136,41 +135,21 @@ func wrongSize(h Header, there int64) error {
 
 // read decodes all elements of a header within the limits, and makes sure that
 // nothing follows them.
-func read[T any](r io.Reader, h Header, size int, lim Limits, decode func([]T, []byte) error) ([]T, error) {
+func read[T any](r io.Reader, h Header, f Field, lim Limits, decode func([]T, []byte) error) ([]T, error) {
 	n := int(h.Elements())
-	first := chunk
+	first := min(n, chunk)
 	if lim.Input > 0 {
 		first = n
 	}
-	values := make([]T, 0, min(n, first))
-	buf := make([]byte, min(n, chunk)*size)
-	for len(values) < n {
-		done := len(values)
-		step := min(n-done, chunk)
-		if done+step > cap(values) {
-			grown := make([]T, done, min(n, done+max(step, done/2)))
+	values := make([]T, 0, first)
+	err := scan(r, h, f, decode, func(_ Header, _ int64, part []T) error {
+		if done := len(values); done+len(part) > cap(values) {
+			grown := make([]T, done, min(n, done+max(len(part), done/2)))
 			copy(grown, values)
 			values = grown
 		}
-		step = min(step, cap(values)-done)
-		part := buf[:step*size]
-		if k, err := io.ReadFull(r, part); err == io.EOF || err == io.ErrUnexpectedEOF {
-			return nil, wrongSize(h, int64(done)*int64(size)+int64(k))
-		} else if err != nil {
-			return nil, err
-		}
-		values = values[:done+step]
-		if err := decode(values[done:], part); err != nil {
-			var e elementError
-			if errors.As(err, &e) {
-				e.at += done
-				return nil, e
-			}
-			return nil, err
-		}
-	}
-	if err := nothingFollows(r, h); err != nil {
-		return nil, err
-	}
-	return values, nil
+		values = append(values, part...)
+		return nil
+	})
+	return values, err
 }

@@ -12,33 +12,33 @@ import (
 //
 // Cost: one pass in constant memory.
 func ScanMatrix(r io.Reader, lim Limits, visit func(h Header, first int64, part []float64) error) error {
-	h, d, err := readHeader(r, lim)
+	h, f, err := readHeader(r, lim)
 	if err != nil {
 		return err
 	}
-	return scan(r, h, d.size, d.floats, visit)
+	return scan(r, h, f, f.floats, visit)
 }
 
 // ScanInts is ScanMatrix for what [ReadInts] reads.
 func ScanInts(r io.Reader, lim Limits, visit func(h Header, first int64, part []int64) error) error {
-	h, d, err := readHeader(r, lim)
+	h, f, err := readHeader(r, lim)
 	if err != nil {
 		return err
 	}
-	if err := oneColumnOfInts(h, d); err != nil {
+	if err := oneColumnOfInts(h, f); err != nil {
 		return err
 	}
-	return scan(r, h, d.size, d.ints, visit)
+	return scan(r, h, f, f.ints, visit)
 }
 
-func scan[T any](r io.Reader, h Header, size int, decode func([]T, []byte) error, visit func(Header, int64, []T) error) error {
+func scan[T any](r io.Reader, h Header, f Field, decode func([]T, []byte) error, visit func(Header, int64, []T) error) error {
 	n := h.Elements()
-	values, buf := make([]T, min(n, chunk)), make([]byte, int(min(n, chunk))*size)
+	values, buf := make([]T, min(n, chunk)), make([]byte, int(min(n, chunk))*f.Size)
 	for done := int64(0); done < n; {
 		step := int(min(n-done, chunk))
-		part := buf[:step*size]
+		part := buf[:step*f.Size]
 		if k, err := io.ReadFull(r, part); err == io.EOF || err == io.ErrUnexpectedEOF {
-			return wrongSize(h, done*int64(size)+int64(k))
+			return wrongSize(h, done*int64(f.Size)+int64(k))
 		} else if err != nil {
 			return err
 		}

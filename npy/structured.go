@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,19 +45,11 @@ type Layout struct {
 // structured types of plain fields. Names and types come from the file; nothing is
 // evaluated.
 func ReadLayout(r io.Reader) (Layout, error) {
-	text, offset, err := headerText(r)
+	h, fields, err := readDict(r, true)
 	if err != nil {
 		return Layout{}, err
 	}
-	p := &dictParser{text: string(text), structured: true}
-	h, err := p.header()
-	if err != nil {
-		return Layout{}, err
-	}
-	if p.spaces(); p.text[p.at:] != "\n" {
-		return Layout{}, p.want("spaces and one line feed up to the end of the header")
-	}
-	l := Layout{Fields: p.fields, Structured: p.fields != nil, Fortran: h.Fortran, Shape: h.Shape, DataOffset: offset}
+	l := Layout{Fields: fields, Structured: fields != nil, Fortran: h.Fortran, Shape: h.Shape, DataOffset: h.DataOffset}
 	if !l.Structured {
 		f, err := parseField("", h.Dtype)
 		if err != nil {
@@ -70,14 +61,7 @@ func ReadLayout(r io.Reader) (Layout, error) {
 		l.Fields[j].Offset = l.Record
 		l.Record += l.Fields[j].Size
 	}
-	total := int64(max(1, l.Record))
-	for _, n := range l.Shape {
-		if int64(n) > maxDim || n > 0 && total > math.MaxInt64/2/int64(n) {
-			return Layout{}, fmt.Errorf("npy: shape %s is too large", h.shape())
-		}
-		total *= int64(max(1, n))
-	}
-	return l, nil
+	return l, h.check(l.Record)
 }
 
 // record reads a list of fields, [('age', '<f8'), ('ward', '<U4')].

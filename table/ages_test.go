@@ -15,6 +15,7 @@ import (
 // TestAges holds days and ages beside those of Python's datetime (testdata/ages.py), bit
 // for bit, across 29 February and the centuries without one.
 func TestAges(t *testing.T) {
+	t.Parallel()
 	f, err := os.Open("testdata/ages.csv")
 	if err != nil {
 		t.Fatal(err)

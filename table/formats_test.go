@@ -150,6 +150,7 @@ func TestFuzzSeeds(t *testing.T) {
 }
 
 func TestParquetDefects(t *testing.T) {
+	t.Parallel()
 	type wrong struct {
 		Patient float64   `parquet:"patient"`
 		Age     string    `parquet:"age"`
@@ -200,7 +201,11 @@ FILE: row 3, column 9 (patient): the cell is empty`,
 		t.Fatal(err)
 	}
 	broken := filepath.Join(t.TempDir(), "broken.parquet")
-	for n := range len(whole) {
+	step := 1
+	if testing.Short() {
+		step = 31
+	}
+	for n := 0; n < len(whole); n += step {
 		if err := os.WriteFile(broken, whole[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -213,6 +218,9 @@ FILE: row 3, column 9 (patient): the cell is empty`,
 // TestParquetHugeCell: a cell of 200 megabytes, which compresses to little, is refused
 // before room is made for it.
 func TestParquetHugeCell(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes a cell of 200 MB")
+	}
 	type row struct {
 		Age string `parquet:"age,zstd"`
 	}
@@ -325,6 +333,10 @@ np.savez(d + '/text.npz', age=np.array(['4711']), bmi=np.zeros(1), kg=np.zeros(1
 `
 
 func TestNumPy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs Python and NumPy")
+	}
+	t.Parallel()
 	dir := t.TempDir()
 	python := os.Getenv("PYTHON")
 	if python == "" {

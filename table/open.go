@@ -97,9 +97,21 @@ func ReadCSV(r io.Reader, name string, c *contract.Contract, opt Options) (*Tabl
 	return read(src, c, opt, p)
 }
 
-// OpenSource opens a source without a contract.
-func OpenSource(path string, opt Options) (Source, error) {
-	src, _, err := openAny(path, wanted{label: "label"}, opt)
+// looseColumns is how many columns a source without a contract may be expected to have:
+// it bounds a record of CSV text to 65 MiB.
+const looseColumns = 1 << 16
+
+// OpenSource opens a source without a contract. Of the columns' names those that are known
+// tell the delimiter of CSV text, where its header does not do so by itself.
+func OpenSource(path string, opt Options, known ...string) (Source, error) {
+	want := wanted{label: "label", columns: looseColumns}
+	for _, name := range known {
+		if want.names == nil {
+			want.names = map[string]bool{}
+		}
+		want.names[name] = true
+	}
+	src, _, err := openAny(path, want, opt)
 	return src, err
 }
 

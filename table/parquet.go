@@ -79,12 +79,12 @@ func openParquet(r io.ReaderAt, size int64) (s *parquetSource, problem *CellErro
 	if _, err := r.ReadAt(footer, size-int64(len(tail))-length); err != nil {
 		return nil, unreadable(err, 0)
 	}
-	switch memory, ok := soundThrift(footer); {
-	case ok && memory > maxFooterMemory:
+	switch err := soundFooter(footer); {
+	case errors.Is(err, errFooterMemory):
 		problem := damagedParquet(fmt.Errorf("the description of its columns needs more than %d bytes of memory", maxFooterMemory))
 		problem.Hint = "write the file with larger row groups (a million rows each is usual)"
 		return nil, problem
-	case !ok || !soundSchema(footer):
+	case err != nil:
 		return nil, damagedParquet(errNotWhole)
 	}
 	p, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))

@@ -1,72 +1,109 @@
 package table
 
 import (
-	"encoding/binary"
+	"errors"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Thrift's compact protocol, of which the footer of a Parquet file is a struct:
-// https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
+// The library makes room for as many columns and row groups as a footer says there are, and
+// recurs over structs and columns in each other, so that a footer of a few bytes may end the
+// program: running out of memory or stack is no panic that can be recovered from. The footer
+// is therefore decoded once by a reader that refuses such lengths and depths before the
+// library sees them.
 const (
-	thriftByte   = 3
-	thriftDouble = 7
-	thriftBinary = 8
-	thriftList   = 9
-	thriftSet    = 10
-	thriftMap    = 11
-	thriftStruct = 12
+	// maxThriftDepth bounds structs in each other; Parquet's go six deep.
+	maxThriftDepth = 32
+	// maxSchemaDepth bounds columns in each other. Those that are read are not nested.
+	maxSchemaDepth = 200
+	// What the elements of lists take in memory, in bytes: columns and row groups, with what
+	// the library keeps of each; and all else. In the file each takes one byte at least.
+	outerBytes, innerBytes = 1 << 10, 64
+	outerDepth             = 2
+	maxFooterMemory        = 256 << 20
 )
 
-// maxThriftDepth bounds structs and lists in each other; Parquet's go six deep.
-const maxThriftDepth = 32
+var errFooterMemory = errors.New("too much memory")
 
-// What the elements of a footer's lists take in memory, in bytes: columns and row groups,
-// which lie in lists of the file or of a row group, with what the library keeps of each;
-// structs deeper in; and all else. In the file each takes one byte at least.
-const (
-	outerBytes = 1 << 10
-	innerBytes = 64
-	plainBytes = 24
-	outerDepth = 3 // of the lists of row groups
+// thriftReader is the library's reader, by a name that is not one of its methods.
+type thriftReader = thrift.Reader
 
-	maxFooterMemory = 256 << 20
-)
-
-// maxSchemaDepth bounds columns in each other, over which the library recurs. Those that
-// are read are not nested.
-const maxSchemaDepth = 200
-
-// thriftWalk goes over a struct without making anything of it.
-type thriftWalk struct {
-	rest   []byte
-	memory int // what its lists would take
+// boundedThrift reads a struct of Thrift's compact protocol, whose lists are no longer than
+// the bytes that follow, and all together no larger than maxFooterMemory. Sets, maps and
+// lists of lists, which Parquet does not have, are refused.
+type boundedThrift struct {
+	thriftReader
+	size   int   // of the struct and what follows it, in bytes
+	memory int   // what the lists so far take
+	open   []int // of the structs that are open: how many are to end in its list, itself included
 }
 
-// soundThrift reports whether b begins with a struct whose lists and texts are no longer than
-// the bytes that follow. The library makes room for as many as a length says. memory is
-// about what it takes for all.
-func soundThrift(b []byte) (memory int, ok bool) {
-	w := &thriftWalk{rest: b}
-	ok = w.value(thriftStruct, 0)
-	return w.memory, ok
+// ReadField notes where structs begin and end.
+func (r *boundedThrift) ReadField() (thrift.Field, error) {
+	f, err := r.thriftReader.ReadField()
+	switch last := len(r.open) - 1; {
+	case err != nil:
+	case f.Type == thrift.STRUCT:
+		err = r.begin(1)
+	case f.Type == thrift.STOP && last >= 0:
+		if r.open[last]--; r.open[last] == 0 {
+			r.open = r.open[:last]
+		}
+	}
+	return f, err
 }
 
-// soundSchema reports whether the columns of a footer that is sound otherwise are nested
-// less than maxSchemaDepth deep.
-func soundSchema(footer []byte) bool {
+// begin opens structs that follow one another.
+func (r *boundedThrift) begin(n int) error {
+	if len(r.open) >= maxThriftDepth {
+		return errNotWhole
+	}
+	r.open = append(r.open, n)
+	return nil
+}
+
+// ReadList refuses lists that are too long.
+func (r *boundedThrift) ReadList() (thrift.List, error) {
+	l, err := r.thriftReader.ReadList()
+	n := int(l.Size)
+	switch {
+	case err != nil || n == 0:
+		return l, err
+	case n < 0 || n > r.size-r.BytesRead() || l.Type == thrift.LIST || l.Type == thrift.SET || l.Type == thrift.MAP:
+		return l, errNotWhole
+	case l.Type == thrift.STRUCT && len(r.open) <= outerDepth:
+		r.memory += n * outerBytes
+	default:
+		r.memory += n * innerBytes
+	}
+	if r.memory > maxFooterMemory {
+		return l, errFooterMemory
+	}
+	if l.Type == thrift.STRUCT {
+		err = r.begin(n)
+	}
+	return l, err
+}
+
+// ReadSet refuses.
+func (r *boundedThrift) ReadSet() (thrift.Set, error) { return thrift.Set{}, errNotWhole }
+
+// ReadMap refuses.
+func (r *boundedThrift) ReadMap() (thrift.Map, error) { return thrift.Map{}, errNotWhole }
+
+// soundFooter says why a footer must not be given to the library.
+func soundFooter(footer []byte) error {
+	r := &boundedThrift{thriftReader: new(thrift.CompactProtocol).NewReaderFromBytes(footer), size: len(footer), open: []int{1}}
 	var meta format.FileMetaData
-	protocol := thrift.CompactProtocol{}
-	if thrift.NewDecoder(protocol.NewReaderFromBytes(footer)).Decode(&meta) != nil {
-		return false
+	if err := thrift.NewDecoder(r).Decode(&meta); err != nil {
+		return err
 	}
 	var open []int32 // how many columns are to come in each of the groups that are open
 	for _, e := range meta.Schema {
 		if n := e.NumChildren.V; e.NumChildren.Valid && n > 0 {
-			open = append(open, n)
-			if len(open) > maxSchemaDepth {
-				return false
+			if open = append(open, n); len(open) > maxSchemaDepth {
+				return errNotWhole
 			}
 			continue
 		}
@@ -78,117 +115,5 @@ func soundSchema(footer []byte) bool {
 			open = open[:last]
 		}
 	}
-	return true
-}
-
-func (w *thriftWalk) byte() (byte, bool) {
-	if len(w.rest) == 0 {
-		return 0, false
-	}
-	b := w.rest[0]
-	w.rest = w.rest[1:]
-	return b, true
-}
-
-func (w *thriftWalk) uvarint() (uint64, bool) {
-	v, n := binary.Uvarint(w.rest)
-	if n <= 0 {
-		return 0, false
-	}
-	w.rest = w.rest[n:]
-	return v, true
-}
-
-func (w *thriftWalk) skip(n uint64) bool {
-	if n > uint64(len(w.rest)) {
-		return false
-	}
-	w.rest = w.rest[n:]
-	return true
-}
-
-// value goes over a value of a type as it stands in a list.
-func (w *thriftWalk) value(kind byte, depth int) bool {
-	if depth > maxThriftDepth {
-		return false
-	}
-	switch kind {
-	case 1, 2, thriftByte: // a truth value in a list
-		return w.skip(1)
-	case 4, 5, 6: // whole numbers
-		_, ok := w.uvarint()
-		return ok
-	case thriftDouble:
-		return w.skip(8)
-	case thriftBinary:
-		n, ok := w.uvarint()
-		return ok && w.skip(n)
-	case thriftList, thriftSet:
-		return w.list(depth)
-	case thriftMap:
-		return w.pairs(depth)
-	case thriftStruct:
-		return w.fields(depth)
-	}
-	return false
-}
-
-// list goes over a list, each of whose elements has a byte at least.
-func (w *thriftWalk) list(depth int) bool {
-	head, ok := w.byte()
-	n := uint64(head >> 4)
-	if ok && n == 15 {
-		n, ok = w.uvarint()
-	}
-	if !ok || n > uint64(len(w.rest)) {
-		return false
-	}
-	switch {
-	case head&15 != thriftStruct:
-		w.memory += int(n) * plainBytes
-	case depth <= outerDepth:
-		w.memory += int(n) * outerBytes
-	default:
-		w.memory += int(n) * innerBytes
-	}
-	for range n {
-		if !w.value(head&15, depth+1) {
-			return false
-		}
-	}
-	return true
-}
-
-func (w *thriftWalk) pairs(depth int) bool {
-	n, ok := w.uvarint()
-	if !ok || n == 0 {
-		return ok
-	}
-	kinds, ok := w.byte()
-	if !ok || n > uint64(len(w.rest)) {
-		return false
-	}
-	for range n {
-		if !w.value(kinds>>4, depth+1) || !w.value(kinds&15, depth+1) {
-			return false
-		}
-	}
-	return true
-}
-
-func (w *thriftWalk) fields(depth int) bool {
-	for {
-		head, ok := w.byte()
-		if !ok || head == 0 {
-			return ok
-		}
-		if head>>4 == 0 { // the field's number follows
-			if _, ok := w.uvarint(); !ok {
-				return false
-			}
-		}
-		if kind := head & 15; kind != 1 && kind != 2 && !w.value(kind, depth+1) { // truth values are in the head
-			return false
-		}
-	}
+	return nil
 }

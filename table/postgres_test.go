@@ -10,11 +10,9 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -49,7 +47,6 @@ func startPostgres(t *testing.T) string {
 	as := func(name string, args ...string) *exec.Cmd {
 		cmd := exec.Command(filepath.Join(bin, name), args...)
 		cmd.Dir = dir
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
 		if os.Getuid() != 0 {
 			return cmd
 		}
@@ -62,7 +59,7 @@ func startPostgres(t *testing.T) string {
 		if err := os.Chown(dir, uid, gid); err != nil {
 			t.Fatal(err)
 		}
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		asUser(cmd, uid, gid)
 		return cmd
 	}
 	secret := filepath.Join(dir, "password")
@@ -82,14 +79,12 @@ func startPostgres(t *testing.T) string {
 	server := as("postgres", "-D", data, "-c", "listen_addresses=127.0.0.1", "-p", strconv.Itoa(port), "-k", dir, "-F")
 	var log strings.Builder
 	server.Stdout, server.Stderr = &log, &log
-	if runtime.GOOS == "linux" {
-		server.SysProcAttr.Pdeathsig = syscall.SIGQUIT
-	}
+	diesWithUs(server)
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		server.Process.Signal(syscall.SIGINT)
+		server.Process.Signal(os.Interrupt)
 		server.Wait()
 	})
 	address := fmt.Sprintf("postgres://keeper:swordfish@127.0.0.1:%d/postgres", port)
@@ -117,6 +112,9 @@ CREATE FUNCTION adds() RETURNS int LANGUAGE sql AS 'INSERT INTO many VALUES (0, 
 CREATE ROLE stranger LOGIN PASSWORD 'swordfish';`
 
 func TestPostgres(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a PostgreSQL server")
+	}
 	address := startPostgres(t)
 	ctx := context.Background()
 	db, err := pgx.Connect(ctx, address)

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -165,16 +164,6 @@ func TestDemoModels(t *testing.T) {
 			t.Errorf("%s is no error", kind)
 		}
 	}
-}
-
-// processorTime is what this process has used on all cores.
-func processorTime(t *testing.T) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // checkGain computes the figures anew from the files that the demonstration

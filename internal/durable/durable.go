@@ -8,7 +8,6 @@ package durable
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -17,12 +16,12 @@ import (
 	"slices"
 )
 
-// tempMark stands in the name of everything that is not yet in its place.
+// tempMark stands in the name of everything that is not yet in its place: Sweep removes
+// what a crash left of it.
+const tempMark = ".partial-"
+
 // ours is what os.CreateTemp and os.MkdirTemp make of our names.
 var ours = regexp.MustCompile(regexp.QuoteMeta(tempMark) + `[0-9]+(-old)?$`)
-
-// Sweep removes what a crash left.
-const tempMark = ".partial-"
 
 // ErrLocked is returned by Lock when another process holds the lock.
 var ErrLocked = errors.New("another process is at work there")
@@ -55,7 +54,7 @@ func Write(path string, perm fs.FileMode, fill func(*os.File) error) (err error)
 	if err := fill(f); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	if err := flush(f); err != nil {
 		return err
 	}
 	if err := f.Close(); err != nil {
@@ -147,18 +146,11 @@ func KeepOutOfGit(dir string) error {
 	return WriteFile(filepath.Join(dir, ".gitignore"), []byte("# This folder holds secret keys.\n*\n"), 0o644)
 }
 
-// SyncDir flushes the folder's entries.
-func SyncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
-		return fmt.Errorf("flush folder: %w", err)
-	}
-	return nil
-}
+// SyncDir flushes the folder's entries, where the system can do that.
+func SyncDir(dir string) error { return flushDir(dir) }
+
+// flush waits until a file or folder is on the disk. Tests watch it and let it fail.
+var flush = (*os.File).Sync
 
 func syncTree(root string) error {
 	return filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
@@ -195,7 +187,7 @@ func MakeLock(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(flush(f), f.Close()); err != nil {
 		return err
 	}
 	return SyncDir(filepath.Dir(path))

@@ -10,7 +10,7 @@ import (
 // glucose and blood pressure, and by the median for skin fold, insulin and body
 // mass index.
 func loadPima(dir string) (*Data, error) {
-	f, err := table(dir, "pima_diabetes/pima.csv")
+	f, err := tableOf(dir, "pima_diabetes/pima.csv")
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func loadPima(dir string) (*Data, error) {
 //
 //	m = 5 + sex 1 + cp 3 + fbs 1 + restecg 2 + exang 1 + slope 2 + ca 4 + thal 3 = 22
 func loadHeart(dir string) (*Data, error) {
-	f, err := table(dir, "heart_kaggle1025/heart.csv")
+	f, err := tableOf(dir, "heart_kaggle1025/heart.csv")
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ type survivalSet struct {
 
 // load keeps the rows without a missing cell in any column of the file.
 func (s survivalSet) load(dir string) (*Data, error) {
-	f, err := table(dir, path.Join("survival", s.file))
+	f, err := tableOf(dir, path.Join("survival", s.file))
 	if err != nil {
 		return nil, err
 	}

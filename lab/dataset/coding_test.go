@@ -32,6 +32,7 @@ func folder(t *testing.T, files map[string]string) string {
 // TestCoding has tables made by hand and what the experiments' codings make of
 // them.
 func TestCoding(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		set         string
 		files       map[string]string
@@ -149,11 +150,40 @@ func TestCodingRefused(t *testing.T) {
 		{"wdbc", "breast_cancer_wdbc/wdbc.csv", "a,label\n1,1\nsecret,0\n", `line 3, column 1 ("a"): must be a number`},
 		{"kidney", "survival/kidney.csv", "age,sex,frail,disease\n1,1,1,GN\n", `there is no column "time"`},
 		{"mice", "mice_protein/mice_protein.csv.gz", "MouseID,P1,Genotype,Treatment,Behavior,label\n,1,C,M,S,b\n", `column 1 ("MouseID"): the mouse is missing`},
-		{"olivetti", "olivetti_faces/faces-images-idx3-ubyte.gz", "\x00\x00\x08\x01", "1 dimensions, must be 3"},
 	} {
 		_, err := dataset.LoadSmall(folder(t, map[string]string{tt.file: tt.text}), tt.set)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: error %v, want one with %q", tt.set, err, tt.want)
+		}
+	}
+}
+
+// TestPicturesRefused: pictures and labels of another number, size or class.
+func TestPicturesRefused(t *testing.T) {
+	t.Parallel()
+	idx := func(body string, shape ...byte) string {
+		b := []byte{0, 0, 8, byte(len(shape))}
+		for _, n := range shape {
+			b = append(b, 0, 0, n>>4, n<<4) // times 16
+		}
+		return string(b) + body
+	}
+	zeros := func(n int) string { return strings.Repeat("\x00", n) }
+	faces, labels := idx(zeros(400*64*64), 25, 4, 4), idx(zeros(400), 25)
+	for want, files := range map[string][2]string{
+		"":                            {faces, labels},
+		"IDX of 2048 numbers a row":   {idx(zeros(400*32*64), 25, 2, 4), labels},
+		"CSV, separated by commas":    {"a,b\n1,2\n", labels},
+		"the file of the labels has":  {faces, idx(zeros(384), 24)},
+		"384 rows, must be 400":       {idx(zeros(384*64*64), 24, 4, 4), idx(zeros(384), 24)},
+		"the file ends there":         {faces[:len(faces)-1], labels},
+		"more data follow":            {faces + "\x00", labels},
+		"label of row 3 is not below": {faces, idx("\x00\x27\x28"+zeros(397), 25)},
+	} {
+		_, err := dataset.LoadSmall(folder(t, map[string]string{
+			"olivetti_faces/faces-images-idx3-ubyte.gz": files[0], "olivetti_faces/faces-labels-idx1-ubyte.gz": files[1]}), "olivetti")
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 }

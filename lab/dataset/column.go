@@ -1,12 +1,16 @@
 package dataset
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
+	"unicode/utf8"
+
+	"concord/table"
 )
 
 // column gathers the cells of one column, before it is known whether they are
@@ -32,34 +36,67 @@ func newColumn(name string, at, most int) *column {
 	return &column{name: name, at: at, most: most, index: map[string]int32{}}
 }
 
-// add takes the next cell. text is not kept unless it is new.
-func (c *column) add(text string, line int) {
+// take takes the next cell, which stands in a line, or row, of the file.
+func (c *column) take(cell table.Cell, at int) error {
+	switch cell.Kind {
+	case table.Null:
+		c.addMissing(at)
+	case table.Number, table.Whole:
+		x := cell.Float()
+		if math.IsInf(x, 0) {
+			return errors.New("the cell is infinite")
+		}
+		c.addNumber(x, at)
+	case table.Truth:
+		c.addText([]byte(strconv.FormatBool(cell.Int() != 0)), at)
+	case table.Text:
+		b := cell.Text()
+		if len(b) > maxCell {
+			return fmt.Errorf("the cell has %d bytes, at most %d are read", len(b), maxCell)
+		}
+		if !utf8.Valid(b) {
+			return errors.New("the cell is not UTF-8 text")
+		}
+		c.addText(bytes.TrimSpace(b), at)
+	default:
+		return fmt.Errorf("the cell holds %s, and numbers or text are read", cell.Kind)
+	}
+	return nil
+}
+
+// addText takes a text, which is not kept unless it is new.
+func (c *column) addText(text []byte, at int) {
 	if isMissing(text) {
-		c.addMissing(line)
+		c.addMissing(at)
 		return
 	}
-	v, ok := parseNumber(text)
+	v, ok := table.ParseNumber(text, false)
 	if !ok {
 		v = math.NaN()
 		if c.firstText == 0 {
-			c.firstText = line
+			c.firstText = at
 		}
 	}
 	c.numbers = append(c.numbers, v)
 	c.code(text)
 }
 
-// addNumber takes a cell that is a finite number.
-func (c *column) addNumber(v float64) {
+// addNumber takes a number that is not infinite; NaN is a missing one.
+func (c *column) addNumber(v float64, at int) {
+	if math.IsNaN(v) {
+		c.addMissing(at)
+		return
+	}
 	c.numbers = append(c.numbers, v)
 	if !c.many {
-		c.code(formatNumber(v))
+		var room [32]byte
+		c.code(strconv.AppendFloat(room[:0], v+0, 'f', -1, 64))
 	}
 }
 
-func (c *column) addMissing(line int) {
+func (c *column) addMissing(at int) {
 	if c.firstMissing == 0 {
-		c.firstMissing = line
+		c.firstMissing = at
 	}
 	c.numbers = append(c.numbers, math.NaN())
 	if !c.many {
@@ -67,20 +104,19 @@ func (c *column) addMissing(line int) {
 	}
 }
 
-func (c *column) code(text string) {
+func (c *column) code(text []byte) {
 	if c.many {
 		return
 	}
-	k, ok := c.index[text]
+	k, ok := c.index[string(text)]
 	if !ok {
 		if len(c.texts) == c.most {
 			c.many, c.codes, c.texts, c.index = true, nil, nil, nil
 			return
 		}
 		k = int32(len(c.texts))
-		text = strings.Clone(text)
-		c.texts = append(c.texts, text)
-		c.index[text] = k
+		c.texts = append(c.texts, string(text))
+		c.index[c.texts[k]] = k
 	}
 	c.codes = append(c.codes, k)
 }
@@ -168,35 +204,11 @@ func (c *column) tooMany(most int) error {
 	return fmt.Errorf("column %d (%q) has more than %d different %s", c.at, c.name, most, what)
 }
 
-// isMissing knows the usual ways to write that a cell is missing.
-func isMissing(text string) bool {
-	switch len(text) {
-	case 0:
-		return true
-	case 1:
-		return text == "?" || text == "."
-	case 2:
-		return strings.EqualFold(text, "NA")
-	case 3:
-		return strings.EqualFold(text, "NaN") || strings.EqualFold(text, "N/A")
-	case 4:
-		return strings.EqualFold(text, "null")
-	}
-	return false
-}
+// missing are the usual ways to write that a cell is missing, in lower case.
+var missing = map[string]bool{"": true, "?": true, ".": true, "na": true, "nan": true, "n/a": true, "null": true}
 
-// parseNumber reads a finite decimal number; strconv alone would also take
-// hexadecimal, infinities and underscores.
-func parseNumber(text string) (float64, bool) {
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c >= '0' && c <= '9', c == '+', c == '-', c == '.', c == 'e', c == 'E':
-		default:
-			return 0, false
-		}
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	return v, err == nil
+func isMissing(text []byte) bool {
+	return len(text) <= 4 && missing[string(bytes.ToLower(text))]
 }
 
 // formatNumber is the shortest decimal that is read back as v; -0 is 0.

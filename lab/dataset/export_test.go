@@ -2,18 +2,8 @@ package dataset
 
 import (
 	"context"
-	"io"
 	"net/http"
 )
-
-// ReadCSV is Open of separated text.
-func ReadCSV(r io.Reader, name string, opt Options) (*Data, error) {
-	f, err := readCSV(r, name, opt.maxBytes(), opt.most)
-	if err != nil {
-		return nil, err
-	}
-	return f.code(opt)
-}
 
 // FetchFiles is Fetch of a set with these files.
 func FetchFiles(ctx context.Context, dir string, files []File, client *http.Client) error {

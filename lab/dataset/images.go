@@ -1,14 +1,13 @@
 package dataset
 
 import (
-	"compress/gzip"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"strconv"
 
-	"concord/internal/idx"
 	"concord/learn"
+	"concord/table"
 )
 
 // loadTrainTest reads a set of 28 × 28 pictures of ten kinds in MNIST's four
@@ -66,36 +65,38 @@ func newPictures(pixels, labels []byte, width, height, classes int) *Data {
 	return d
 }
 
-// pictures reads rows pictures and their labels below classes.
+// pictures reads rows pictures of width × height bytes and their labels below classes,
+// both in gzip-compressed IDX files.
 func pictures(dir, images, labels string, rows, width, height, classes int) (x, y []byte, err error) {
-	if x, err = idxFile(filepath.Join(dir, images), rows, height, width); err != nil {
+	src, err := table.OpenSource(filepath.Join(dir, images), table.Options{Labels: filepath.Join(dir, labels)})
+	if err != nil {
 		return nil, nil, err
 	}
-	if y, err = idxFile(filepath.Join(dir, labels), rows); err != nil {
-		return nil, nil, err
+	defer src.Close()
+	if m := len(src.Columns()) - 1; src.Format() != "IDX" || m != width*height {
+		return nil, nil, fmt.Errorf("dataset: %s: %s of %d numbers a row, must be IDX of %d × %d", images, src.Format(), m, height, width)
 	}
-	for i, k := range y {
-		if int(k) >= classes {
-			return nil, nil, fmt.Errorf("dataset: %s: label of row %d is not below %d", labels, i+1, classes)
+	x = make([]byte, 0, rows*width*height+1)
+	var r table.Record
+	for err = src.Next(&r); err == nil; err = src.Next(&r) {
+		for _, cell := range r.Cells {
+			v := cell.Int()
+			if cell.Kind != table.Whole || v < 0 || v > 255 {
+				return nil, nil, fmt.Errorf("dataset: %s: row %d has a number that is no byte", images, r.Row)
+			}
+			x = append(x, byte(v))
 		}
+		last := len(x) - 1 // the label
+		if y = append(y, x[last]); int(x[last]) >= classes {
+			return nil, nil, fmt.Errorf("dataset: %s: label of row %d is not below %d", labels, r.Row, classes)
+		}
+		x = x[:last]
+	}
+	if err != io.EOF {
+		return nil, nil, fmt.Errorf("dataset: %s: %w", images, err)
+	}
+	if len(y) != rows {
+		return nil, nil, fmt.Errorf("dataset: %s: %d rows, must be %d", images, len(y), rows)
 	}
 	return x, y, nil
-}
-
-// idxFile reads a gzip-compressed IDX file of that shape.
-func idxFile(path string, shape ...int) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("dataset: %w", err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("dataset: %s: %w", filepath.Base(path), err)
-	}
-	data, err := idx.ReadBytes(z, shape...)
-	if err != nil {
-		return nil, fmt.Errorf("dataset: %s: %w", filepath.Base(path), err)
-	}
-	return data, nil
 }

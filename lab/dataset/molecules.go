@@ -1,12 +1,14 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 
 	"concord/learn"
 	"concord/npy"
+	"concord/table"
 )
 
 // fingerprintBits is the length of the Morgan fingerprints of [nosaka2024odc] and [nosaka2025].
@@ -24,12 +26,27 @@ func loadMolecules(folder string) func(dir string) (*Data, error) {
 		fail := func(err error) (*Data, error) {
 			return nil, fmt.Errorf("dataset: %s/morgan2048_r2.npz: %w", folder, err)
 		}
-		bits, n, stride, err := a.Bytes("X", npy.Limits{Cols: fingerprintBits / 8, Bytes: 1 << 30})
+		var bits []byte
+		var n, stride int
+		err = a.Read("X", func(r io.Reader) error {
+			return npy.ScanMatrix(r, npy.Limits{Cols: fingerprintBits / 8, Bytes: 1 << 30}, func(h npy.Header, _ int64, part []float64) error {
+				if n, stride = h.Shape[0], h.Shape[len(h.Shape)-1]; h.Dtype != "|u1" || h.Fortran {
+					return errors.New("the bytes of X must be of type |u1 in C order")
+				}
+				for _, b := range part {
+					bits = append(bits, byte(b))
+				}
+				return nil
+			})
+		})
 		if err != nil {
 			return fail(err)
 		}
-		labels, err := a.Ints("y", npy.Limits{Rows: n})
-		if err != nil {
+		var labels []int64
+		if err := a.Read("y", func(r io.Reader) (err error) {
+			labels, err = npy.ReadInts(r, npy.Limits{Rows: n})
+			return err
+		}); err != nil {
 			return fail(err)
 		}
 		if n == 0 || len(labels) != n || stride != fingerprintBits/8 {
@@ -55,9 +72,9 @@ func loadMolecules(folder string) func(dir string) (*Data, error) {
 
 // openArchive opens an .npz file; done closes it.
 func openArchive(path string) (a *npy.Archive, done func() error, err error) {
-	f, err := os.Open(path)
+	f, err := table.OpenFile(path) // a pipe would wait for its writer
 	if err != nil {
-		return nil, nil, fmt.Errorf("dataset: %w", err)
+		return nil, nil, err
 	}
 	info, err := f.Stat()
 	if err == nil {

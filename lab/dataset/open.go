@@ -1,10 +1,10 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/learn"
+	"concord/table"
 )
 
 // Task says what is made of the label's column.
@@ -90,9 +91,8 @@ func (o Options) most(name string) int {
 	return o.maxLevels()
 }
 
-// Open reads a table that nobody prepared, by the end of its name: .csv, .tsv
-// and .txt (gzip-compressed or not), .parquet, or .npz with arrays X (n × m) and
-// y (n).
+// Open reads a table that nobody prepared, of any format that [table.OpenSource] knows
+// (CSV text, gzip-compressed or not, Parquet), or .npz with arrays X (n × m) and y (n).
 //
 // A column whose cells are all numbers is a feature. Any other is a category:
 // its levels, sorted, become columns of 0 and 1, without the first. Empty cells,
@@ -102,28 +102,18 @@ func (o Options) most(name string) int {
 //
 // Errors name file, line and column, never what a cell holds.
 func Open(path string, opt Options) (*Data, error) {
-	name := strings.ToLower(filepath.Base(path))
-	var d *Data
+	var f *frame
 	var err error
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for its writer
-		return nil, fmt.Errorf("dataset: %s: not a file", filepath.Base(path))
+	if strings.EqualFold(filepath.Ext(path), ".npz") {
+		opt.Label = cmp.Or(opt.Label, "y")
+		f, err = openNPZ(path, opt)
+	} else {
+		f, err = readFrame(path, opt, opt.most)
 	}
-	switch ext := filepath.Ext(strings.TrimSuffix(name, ".gz")); {
-	case ext == ".csv" || ext == ".tsv" || ext == ".txt":
-		var f *frame
-		if f, err = openCSV(path, opt.maxBytes(), opt.most); err == nil {
-			d, err = f.code(opt)
-		}
-	case filepath.Ext(name) == ".parquet":
-		var f *frame
-		if f, err = openParquet(path, opt); err == nil {
-			d, err = f.code(opt)
-		}
-	case filepath.Ext(name) == ".npz":
-		d, err = openNPZ(path, opt)
-	default:
-		return nil, fmt.Errorf("dataset: %s: the name must end in .csv, .csv.gz, .tsv, .txt, .parquet or .npz", filepath.Base(path))
+	if err != nil {
+		return nil, err
 	}
+	d, err := f.code(opt)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +148,7 @@ func (f *frame) code(opt Options) (*Data, error) {
 		not = append(not, opt.By)
 	}
 	if label.firstMissing > 0 {
-		return nil, f.errorf("line %d, column %d (%q): the label is missing", label.firstMissing, label.at, label.name)
+		return nil, f.cellError(label.firstMissing, label, "the label is missing")
 	}
 	if d.Y, err = f.target(label, opt.Task); err != nil {
 		return nil, err
@@ -193,7 +183,7 @@ func (f *frame) find(name, what string) (*column, error) {
 // the first line may then be one of data.
 func (f *frame) unnamed() int {
 	for _, c := range f.columns {
-		if _, ok := parseNumber(c.name); ok {
+		if _, ok := table.ParseNumber(c.name, false); ok {
 			return c.at
 		}
 	}
@@ -232,7 +222,7 @@ func (f *frame) target(c *column, task Task) (learn.Target, error) {
 	}
 	if task == Regression {
 		if c.firstText > 0 {
-			return learn.Target{}, f.errorf("line %d, column %d (%q): the label must be a number to be learned as one", c.firstText, c.at, c.name)
+			return learn.Target{}, f.cellError(c.firstText, c, "the label must be a number to be learned as one")
 		}
 		if !differ(c.numbers) {
 			return learn.Target{}, f.errorf("column %d (%q): the label is the same in all %d rows", c.at, c.name, f.n)
@@ -282,7 +272,7 @@ func (f *frame) positive(classes []string, label *column, name string) (int, err
 	if len(classes) != 2 {
 		return -1, f.errorf("column %d (%q): the label has %d classes, a positive one is for two", label.at, label.name, len(classes))
 	}
-	if v, ok := parseNumber(name); ok && label.numeric() {
+	if v, ok := table.ParseNumber(name, false); ok && label.numeric() {
 		name = formatNumber(v)
 	}
 	if k := slices.Index(classes, name); k >= 0 {

@@ -114,9 +114,9 @@ func (set published) whence(file File) string {
 	return what
 }
 
-// table reads one of the folder's CSV files.
-func table(dir, path string) (*frame, error) {
-	return openCSV(filepath.Join(dir, filepath.FromSlash(path)), 0, func(string) int { return math.MaxInt32 })
+// tableOf reads one of the folder's CSV files.
+func tableOf(dir, path string) (*frame, error) {
+	return readFrame(filepath.Join(dir, filepath.FromSlash(path)), Options{}, func(string) int { return math.MaxInt32 })
 }
 
 // coding turns columns of a frame into features.
@@ -143,7 +143,7 @@ func (c *coding) numbers(names ...string) {
 			return
 		}
 		if col.firstText > 0 && c.err == nil {
-			c.err = c.errorf("line %d, column %d (%q): must be a number", col.firstText, col.at, name)
+			c.err = c.cellError(col.firstText, col, "must be a number")
 			return
 		}
 		c.names = append(c.names, name)
@@ -228,7 +228,7 @@ func (c *coding) label(name string) learn.Target {
 		return learn.Target{}
 	}
 	if col.firstMissing > 0 && c.err == nil {
-		c.err = c.errorf("line %d, column %d (%q): the label is missing", col.firstMissing, col.at, name)
+		c.err = c.cellError(col.firstMissing, col, "the label is missing")
 	}
 	classes, of, err := col.levels(math.MaxInt)
 	if err != nil {

@@ -66,7 +66,7 @@ func (c *coding) grouped(rows []int, by, what string, y func(rows []int) learn.T
 // with the hospitals' region or size as groups.
 func loadEICUDeaths(by, what string) func(dir string) (*Data, error) {
 	return func(dir string) (*Data, error) {
-		f, err := table(dir, "eicu_demo/eicu_demo_mortality.csv.gz")
+		f, err := tableOf(dir, "eicu_demo/eicu_demo_mortality.csv.gz")
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ type horizonSet struct {
 // load leaves out who was lost from sight before the horizon without an event: nobody
 // knows their label.
 func (s horizonSet) load(dir string) (*Data, error) {
-	f, err := table(dir, path.Join("survival", s.file))
+	f, err := tableOf(dir, path.Join("survival", s.file))
 	if err != nil {
 		return nil, err
 	}

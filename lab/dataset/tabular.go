@@ -13,7 +13,7 @@ import (
 // loadNumbers reads a table of numbers with classes in the column label.
 func loadNumbers(path string, positive, width, height int, notes ...string) func(dir string) (*Data, error) {
 	return func(dir string) (*Data, error) {
-		f, err := table(dir, path)
+		f, err := tableOf(dir, path)
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +32,7 @@ func loadNumbers(path string, positive, width, height int, notes ...string) func
 // rows of each of 72 mice, who are the groups. A missing number is the mean of
 // its column.
 func loadMice(dir string) (*Data, error) {
-	f, err := table(dir, "mice_protein/mice_protein.csv.gz")
+	f, err := tableOf(dir, "mice_protein/mice_protein.csv.gz")
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func loadMice(dir string) (*Data, error) {
 		return nil, err
 	}
 	if ids.firstMissing > 0 {
-		return nil, f.errorf("line %d, column %d (%q): the mouse is missing", ids.firstMissing, ids.at, ids.name)
+		return nil, f.cellError(ids.firstMissing, ids, "the mouse is missing")
 	}
 	mice := make([]string, f.n)
 	for i, k := range ids.codes { // mouse_replicate
@@ -87,11 +87,11 @@ func loadAdult(dir string) (*Data, error) {
 // adult reads the training rows and below them the test rows, whose categories levels
 // codes.
 func adult(dir string, levels func(c *coding, names ...string), note string) (*Data, error) {
-	f, err := table(dir, adultFiles[0].Path)
+	f, err := tableOf(dir, adultFiles[0].Path)
 	if err != nil {
 		return nil, err
 	}
-	test, err := table(dir, adultFiles[1].Path)
+	test, err := tableOf(dir, adultFiles[1].Path)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (f *frame) append(g *frame) error {
 		}
 		for i, k := range o.codes {
 			if k >= 0 {
-				c.add(o.texts[k], i+2)
+				c.addText([]byte(o.texts[k]), i+2)
 			} else {
 				c.addMissing(i + 2)
 			}
@@ -148,11 +148,11 @@ var eicuFeatures = []string{
 // loadEICU reads the demonstration part of the eICU Collaborative Research
 // Database: what is learned is the length of the stay in the unit, in days.
 func loadEICU(dir string) (*Data, error) {
-	f, err := table(dir, "eicu_demo/eicu_demo_mortality.csv.gz")
+	f, err := tableOf(dir, "eicu_demo/eicu_demo_mortality.csv.gz")
 	if err != nil {
 		return nil, err
 	}
-	stays, err := table(dir, "eicu_demo/raw_patient.csv.gz")
+	stays, err := tableOf(dir, "eicu_demo/raw_patient.csv.gz")
 	if err != nil {
 		return nil, err
 	}

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"hash/maphash"
 	"math"
-	"strconv"
-	"strings"
 	"unicode/utf8"
+
+	"concord/table"
 )
 
 const (
@@ -120,27 +120,9 @@ func (c *column) add(cell []byte, decimalComma bool) {
 
 // number reads a cell as the table's readers do: NaN if it is none.
 func (c *column) number(cell []byte, decimalComma bool) (x float64, whole, comma bool) {
-	if len(cell) > 40 || cell[0] > '9' {
-		return math.NaN(), false, false
-	}
-	for _, b := range cell {
-		switch {
-		case '0' <= b && b <= '9', b == '+', b == '-', b == '.', b == 'e', b == 'E':
-		case b == ',':
-			comma = true
-		default:
-			return math.NaN(), false, false
-		}
-	}
-	text := string(cell)
-	if comma {
-		if strings.ContainsRune(text, '.') || strings.Count(text, ",") > 1 {
-			return math.NaN(), false, false
-		}
-		text = strings.Replace(text, ",", ".", 1)
-	}
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil {
+	comma = bytes.IndexByte(cell, ',') >= 0
+	x, ok := table.ParseNumber(cell, comma)
+	if !ok {
 		return math.NaN(), false, false
 	}
 	return x, x == math.Trunc(x) && !bytes.ContainsAny(cell, ".,"), comma && !decimalComma

@@ -95,6 +95,7 @@ func TestTypes(t *testing.T) {
 		{"a code", append(times(9, "1.5", "2.5"), "-999"), `# missing_values: \["-999"\]\n#   "-999" in x\n`},
 		{"a code among negative numbers", append(times(9, "1.5", "-2.5"), "-999"), `^[^-]*features:`},
 		{"a word for missing", append(times(9, "1.5", "2.5"), "NA"), `# missing_values: \["?NA"?\]`},
+		{"another that package strconv reads", append(times(9, "1.5", "2.5"), "NaN"), `# missing_values: \["?NaN"?\]`},
 		{"a word that may be a level", append(times(9, "mild", "severe"), "none"), `# "none" may mean missing, or be a level\n  - name: x\n    type: category.*\n    levels: FILL IN  # 3 `},
 		{"some cells that are no numbers", append(times(20, "1.5", "2.5"), "<0.1"), `# some cells are no numbers.*\n  - name: x\n    type: numeric`},
 		{"decimal commas", times(9, "1,5", "2,25"), `# numbers have a decimal comma here`},

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
+
+	"concord/table"
 )
 
 // judgement is what is proposed for a column.
@@ -107,23 +108,23 @@ func repeats(n int64, different int) bool {
 func (c *column) weighCodes() judgement {
 	var j judgement
 	for _, code := range slices.Sorted(maps.Keys(c.codes)) {
-		x, err := strconv.ParseFloat(code, 64)
-		standsOut := err != nil || x < 0 && !c.negative || x > 0 && wholeDigits(x) > c.digits
+		x, isNumber := table.ParseNumber(code, false)
+		standsOut := !isNumber || x < 0 && !c.negative || x > 0 && wholeDigits(x) > c.digits
 		if standsOut && c.numbers+c.commas+c.dates.iso+c.dates.dots+c.dates.slashes+c.dates.isoTime > 0 {
 			j.codes = append(j.codes, code)
 			continue
 		}
-		if err != nil && !explicitCode(code) {
+		if !isNumber && !explicitCode(code) {
 			j.codes = append(j.codes, code)
 			continue
 		}
-		if err != nil && explicitCode(code) {
+		if !isNumber && explicitCode(code) {
 			// "none" and "unknown" may well be levels of a category.
 			j.note("%q may mean missing, or be a level", code)
 		}
 		k := c.codes[code]
 		delete(c.codes, code)
-		if err == nil {
+		if isNumber {
 			c.numbers += k
 			c.whole += k
 			c.all = c.all && k == 1

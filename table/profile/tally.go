@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"encoding/binary"
 	"math"
 	"math/bits"
 )
@@ -115,22 +114,9 @@ func (t *tally) again() int64 {
 	return n << t.depth
 }
 
-// hash64 mixes bytes into 64 bits, in the way of wyhash: a multiplication to 128 bits
-// folded for every eight bytes. It is the same in every run and is written nowhere.
-func hash64(b []byte) uint64 {
-	h := uint64(len(b)) ^ 0xa0761d6478bd642f
-	for len(b) >= 8 {
-		h = fold(h^le64(b), 0xe7037ed1a0b428db)
-		b = b[8:]
-	}
-	var rest uint64
-	for i, c := range b {
-		rest |= uint64(c) << (8 * i)
-	}
-	return fold(fold(h^rest, 0x8ebc6af09c88c6e3), 0x589965cc75374cc3)
-}
-
-// hashNumbers mixes the bits of numbers; both zeros are one, and so are all NaN.
+// hashNumbers mixes the bits of numbers into 64, in the way of wyhash: a multiplication to
+// 128 bits folded for each. It is the same in every run and is written nowhere. Both zeros are
+// one, and so are all NaN.
 func hashNumbers(h uint64, x []float64) uint64 {
 	for _, v := range x {
 		h = fold(h^floatBits(v), 0xe7037ed1a0b428db)
@@ -142,8 +128,6 @@ func fold(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^0x1d8e4e27c47d124f, b)
 	return hi ^ lo
 }
-
-func le64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
 func floatBits(v float64) uint64 {
 	switch {

@@ -30,7 +30,7 @@ func TestSimulateDoesNotWaitForAPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, _, stderr := runLab(t.Context(), "simulate", pipe, "--parties", "3", "--rows", "10", "--test", "10")
-	if status != 1 || !strings.Contains(stderr, "pipe.csv: not a file") {
+	if status != 1 || !strings.Contains(stderr, "pipe.csv: is no regular file") {
 		t.Errorf("status %d, %q", status, stderr)
 	}
 }

@@ -138,7 +138,7 @@ func copiesNote(d *dataset.Data) []string {
 }
 
 // packageNames stand in messages of packages for whoever calls them.
-var packageNames = regexp.MustCompile(`(^|\n|: )(?:(?:lab|dataset|split|metric|study|learn|fedavg|anchor|basis|align|experiment): )+`)
+var packageNames = regexp.MustCompile(`(^|\n|: )(?:(?:lab|dataset|split|metric|contract|table|learn|fedavg|anchor|basis|align|experiment): )+`)
 
 // plain takes the names of packages off a message; the cause stays.
 func plain(err error) error {
