@@ -66,6 +66,10 @@ test-long: deps ## Everything three times with random cases, with the long plays
 	cd test && CONCORD_RANDOM_TESTS=1 $(GO) test -tags long -race -count=3 -timeout 60m ./...
 	$(MAKE) fuzz
 
+.PHONY: mutate
+mutate: deps ## Break the code on purpose, one place at a time; every change must fail a test
+	$(GO) run ./scripts/mutate
+
 .PHONY: lint
 lint: ## gofmt, go vet, staticcheck, and govulncheck where it can run
 	@scripts/lint.sh

@@ -12,7 +12,7 @@ import (
 // lines above its own: the order is that of the data's way, from matrices to
 // programs. It is policy: a build that breaks it is mended, not the policy.
 var order = [][]string{
-	{"wire", "secret", "internal/field", "internal/build", "internal/repeatable", "internal/limit", "internal/sitepage"},
+	{"wire", "secret", "internal/field", "internal/build", "internal/repeatable", "internal/freeport", "internal/zonetest", "internal/limit", "internal/sitepage"},
 	{"anchor/spec", "basis/spec"},
 	{"linalg/internal/kernel", "linalg/internal/guard"},
 	{"linalg/internal/lanes", "linalg/internal/symeig", "linalg/internal/native"},
@@ -56,6 +56,7 @@ var order = [][]string{
 	{"internal/demo"},
 	{"internal/cli/lab"},
 	{"cmd/concord", "cmd/concordd", "cmd/concord-lab"},
+	{"scripts/mutate"},
 	// The module in test/, which the product's module cannot import.
 	{"test/powercut", "test/load"},
 	{"test/chaos"},

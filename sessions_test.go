@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +22,7 @@ import (
 	"concord/internal/cli/concordd"
 	"concord/internal/cli/lab"
 	"concord/internal/dossier"
+	"concord/internal/freeport"
 	"concord/linalg"
 	"concord/secret"
 )
@@ -50,10 +50,15 @@ func TestSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	older, err := filepath.Abs("testdata/older")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/sessions",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", examples)
+			env.Setenv("OLDER", older)
 			env.Setenv("PYTHON", python())
 			// Under the race detector every process would rest for a second at its end.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
@@ -87,12 +92,12 @@ func python() string {
 	return "/usr/bin/python3"
 }
 
-// freePort NAME puts a free address on loopback into $NAME.
+// freePort NAME puts a free address on loopback into $NAME, which stays this session's.
 func freePort(ts *testscript.TestScript, _ bool, args []string) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	address, release, err := freeport.Reserve()
 	ts.Check(err)
-	ts.Check(ln.Close())
-	ts.Setenv(args[0], ln.Addr().String())
+	ts.Defer(release)
+	ts.Setenv(args[0], address)
 }
 
 // run runs a command of the script and returns its output and exit status.

@@ -149,3 +149,22 @@ func TestBetweenRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestSharingOfMeans: that all columns of two groups have a mean says nothing of what they see
+// in common; only exact images are compared as they are.
+func TestSharingOfMeans(t *testing.T) {
+	src := rand.NewPCG(11, 3)
+	a, b := linalg.Normal(80, 3, src), linalg.Normal(80, 3, src)
+	for _, m := range []*mat.Dense{a, b} {
+		m.Apply(func(_, _ int, v float64) float64 { return v + 10 }, m)
+	}
+	for exact, want := range map[bool]bool{false: false, true: true} {
+		found, err := align.Between([][]*mat.Dense{{a}, {b}}, exact)
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%v, %v", found, err)
+		}
+		if got := found[0].Cosines[0] > 0.9; got != want || !exact && found[0].Seen != 0 {
+			t.Errorf("exact %v: cosines %.2f, of which %d are seen; a common mean is no common direction", exact, found[0].Cosines, found[0].Seen)
+		}
+	}
+}

@@ -300,3 +300,27 @@ func ExampleVerify() {
 	fmt.Println(err != nil)
 	// Output: true
 }
+
+// TestAnotherStudysEntry: an entry that its owner signed for another study stands in no other
+// log, also where everything else of it fits; and logs of two owners, or of two studies,
+// begin apart.
+func TestAnotherStudysEntry(t *testing.T) {
+	id, other := newIdentity(t, "North"), newIdentity(t, "East")
+	own := id.Statement.Fingerprint()
+	e, err := audit.Next(nil, id, hash, events[0], time.Unix(1_700_000_000, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Study, e.Signature = wire.Hash{8}, nil
+	e.Signature = id.Sign(wire.SignAudit, e.Encode())
+	var broken *audit.BrokenError
+	if _, err := verify(id, text([][]byte{e.Encode()})); !errors.As(err, &broken) || !strings.Contains(broken.Reason, "it belongs to study 0800") {
+		t.Errorf("an entry of another study: %v", err)
+	}
+	origins := []wire.Hash{audit.Origin(own, hash), audit.Origin(other.Statement.Fingerprint(), hash), audit.Origin(own, wire.Hash{8})}
+	for i, a := range origins {
+		if slices.Contains(origins[:i], a) {
+			t.Errorf("log %d begins as another does", i+1)
+		}
+	}
+}

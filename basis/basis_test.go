@@ -1,6 +1,8 @@
 package basis_test
 
 import (
+	"bytes"
+	crand "crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -324,9 +326,24 @@ func TestProjectMisuse(t *testing.T) {
 	}
 }
 
+// TestNewSource: the source is ChaCha8 with 32 bytes of the operating system's entropy as
+// its seed, all of them, and each time others. Comparing what sources draw would tell
+// little: a seed of 2 bytes gives 65,536 different ones.
 func TestNewSource(t *testing.T) {
-	if a, b := basis.NewSource(), basis.NewSource(); a.Uint64() == b.Uint64() { // 2⁻⁶⁴ by chance
-		t.Error("two sources start alike")
+	entropy := make([]byte, 64)
+	for i := range entropy {
+		entropy[i] = byte(i + 1)
+	}
+	before := crand.Reader
+	crand.Reader = bytes.NewReader(entropy)
+	defer func() { crand.Reader = before }()
+	for i := range 2 {
+		got, want := basis.NewSource(), rand.NewChaCha8([32]byte(entropy[32*i:]))
+		for range 4 {
+			if got.Uint64() != want.Uint64() {
+				t.Fatalf("source %d is not seeded with the %d bytes of entropy that are its own", i+1, 32)
+			}
+		}
 	}
 }
 

@@ -225,7 +225,11 @@ func TestOneSetOpens(t *testing.T) {
 			}
 		}
 	})
-	if opened < 100 || restarted < 100 {
+	least := 100
+	if testing.Short() {
+		least = 15 // rapid draws a fifth of the cases
+	}
+	if opened < least || restarted < least {
 		t.Fatalf("sets opened %d times, went on with fewer %d times: the test sees too little", opened, restarted)
 	}
 }

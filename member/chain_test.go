@@ -292,3 +292,25 @@ func FuzzAmendment(f *testing.F) {
 		}
 	})
 }
+
+// TestAnchorOfWhoComesLate: the members who confirm a party that comes late name the anchor
+// that it is to get, all of them the same, and one of them at least.
+func TestAnchorOfWhoComesLate(t *testing.T) {
+	w := newChained(t, "")
+	ch := w.chain()
+	south := newID(t, identity.RoleParty, "South", nil)
+	add := w.propose(ch, member.AmendAdd, wire.Hash{}, south.Statement, w.analyst)
+	one, other := wire.Hash{7}, wire.Hash{8}
+	confirm := func(anchors ...*wire.Hash) error {
+		yes := []*member.Confirmation{member.Confirm(south, w.hash, add.To)}
+		for i, anchor := range anchors {
+			yes = append(yes, member.ConfirmAnchor(w.parties[i], w.hash, add.To, anchor))
+		}
+		return ch.Extend(add, yes)
+	}
+	wantErr(t, "two anchors", confirm(&one, &one, &other), "name different anchors, 0700")
+	wantErr(t, "no anchor", confirm(nil, nil, nil), "a member who has the anchor")
+	if err := confirm(nil, &one, nil); err != nil {
+		t.Error(err)
+	}
+}

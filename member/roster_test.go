@@ -111,6 +111,9 @@ func TestSamePhrase(t *testing.T) {
 	for i, w := range phrase {
 		short[i] = w[:min(4, len(w))]
 	}
+	three := slices.Clone(phrase) // letters of a word that has more tell it from no other
+	long := slices.IndexFunc(phrase, func(w string) bool { return len(w) > 4 })
+	three[long] = phrase[long][:3]
 	for typed, want := range map[string]bool{
 		full:                                 true,
 		strings.ToUpper(full):                true,
@@ -118,9 +121,9 @@ func TestSamePhrase(t *testing.T) {
 		strings.Join(short, " "):             true,
 		strings.Join(phrase[:11], " "):       false,
 		full + " zoo":                        false,
-		strings.Join(append([]string{"zzzz"}, phrase[1:]...), " "):        false,
-		strings.Join(append([]string{phrase[0][:2]}, phrase[1:]...), " "): false,
-		"": false,
+		strings.Join(append([]string{"zzzz"}, phrase[1:]...), " "): false,
+		strings.Join(three, " "):                                   false,
+		"":                                                         false,
 	} {
 		if member.SamePhrase(phrase, typed) != want {
 			t.Errorf("SamePhrase(%q) = %v, want %v", typed, !want, want)
@@ -153,5 +156,34 @@ func wantProblem(t *testing.T, name string, err error, problem string) {
 		t.Errorf("%s: accepted, want an error with %q", name, problem)
 	} else if !strings.Contains(err.Error(), problem) {
 		t.Errorf("%s: error is\n  %v\nwant it to say\n  %s", name, err, problem)
+	}
+}
+
+// TestNothingShared: two participants have no key in common, nor a name; each of them is
+// looked at by itself.
+func TestNothingShared(t *testing.T) {
+	c, err := contract.ParseYAML([]byte(smallYAML))
+	if err != nil {
+		t.Fatal(err)
+	}
+	analyst := newIdentity(t, identity.RoleAnalyst, "Analyst").Statement
+	north, east, west := newIdentity(t, identity.RoleParty, "North").Statement, newIdentity(t, identity.RoleParty, "East").Statement, newIdentity(t, identity.RoleParty, "West").Statement
+	if what := member.SharedKey(north, east); what != "" {
+		t.Errorf("two parties share the %s", what)
+	}
+	for what, share := range map[string]func(s *identity.Statement){
+		"name":          func(s *identity.Statement) { s.Name = "NORTH" },
+		"signing key":   func(s *identity.Statement) { s.SigningKey = north.SigningKey },
+		"mask key":      func(s *identity.Statement) { s.MaskKey = north.MaskKey },
+		"TLS key":       func(s *identity.Statement) { s.TLSKey = north.TLSKey },
+		"age recipient": func(s *identity.Statement) { s.Recipient = north.Recipient },
+	} {
+		other := *east
+		share(&other)
+		if got := member.SharedKey(north, &other); got != what {
+			t.Errorf("two parties with one %s share the %q", what, got)
+		}
+		_, err := member.NewRoster(c, 1, []*identity.Statement{analyst, north, &other, west})
+		wantProblem(t, "a roster of two with one "+what, err, "have the same "+what)
 	}
 }

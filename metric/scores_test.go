@@ -356,3 +356,11 @@ func TestConfusionByRows(t *testing.T) {
 		}
 	})
 }
+
+// TestCalibrationErrorWeighs: a bin counts by its rows: (1·0.5 + 3·0.1) / 4.
+func TestCalibrationErrorWeighs(t *testing.T) {
+	got, err := metric.CalibrationError([]metric.CalibrationBin{{Rows: 1, Predicted: 0.5, Observed: 1}, {Rows: 3, Predicted: 0.1, Observed: 0}})
+	if err != nil || math.Abs(got-0.2) > 1e-15 {
+		t.Errorf("the error of two bins is %v (%v), want 0.2", got, err)
+	}
+}

@@ -157,6 +157,12 @@ func TestDecodeRefusesChosen(t *testing.T) {
 		{"k of float32", func(m *onnxpb.ModelProto) { m.Graph.Node[7].Input[1] = "one" }, "TopK: argument 2 is a constant, want a list of whole numbers"},
 		{"whole numbers as factors", func(m *onnxpb.ModelProto) { m.Graph.Node[5].Input[1] = "k" }, "Sub: argument 2 is a list of whole numbers"},
 		{"whole numbers cut", func(m *onnxpb.ModelProto) { constant(m, "k").RawData = constant(m, "k").RawData[:4] }, "raw_data has 4 bytes, want a multiple of 8"},
+		{"unsorted", func(m *onnxpb.ModelProto) {
+			m.Graph.Node[7].Attribute = append(m.Graph.Node[7].Attribute, with("sorted", onnxpb.AttributeProto_INT, func(a *onnxpb.AttributeProto) { a.I = proto.Int64(0) }))
+		}, "TopK: attribute sorted is not the integer 1"},
+		{"no sum over no axes", func(m *onnxpb.ModelProto) {
+			m.Graph.Node[9].Attribute = append(m.Graph.Node[9].Attribute, with("noop_with_empty_axes", onnxpb.AttributeProto_INT, func(a *onnxpb.AttributeProto) { a.I = proto.Int64(1) }))
+		}, "ReduceSum: attribute noop_with_empty_axes is not the integer 0"},
 		{"largest", func(m *onnxpb.ModelProto) { *m.Graph.Node[7].Attribute[0].I = 1 }, "TopK: attribute largest is not the integer 0"},
 		{"not said", func(m *onnxpb.ModelProto) { m.Graph.Node[7].Attribute = nil }, "TopK: attribute largest is missing, want 0"},
 		{"one result of two", func(m *onnxpb.ModelProto) { m.Graph.Node[7].Output = m.Graph.Node[7].Output[:1] }, "TopK has 1 results, want 2"},

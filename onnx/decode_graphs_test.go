@@ -205,3 +205,21 @@ func marshal(t testing.TB, m proto.Message) []byte {
 	}
 	return data
 }
+
+// TestSoftmaxFarOff: scores far below zero, or far apart, have shares all the same: their
+// exponentials alone would all be 0 or infinite.
+func TestSoftmaxFarOff(t *testing.T) {
+	out, err := every().Run(mat.NewDense(2, 3, []float64{-60, -60, -60, 90, -60, 30}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		sum := 0.0
+		for _, v := range out.Scores.RawRowView(i)[2:] { // behind the two columns of m
+			sum += v
+		}
+		if math.Abs(sum-1) > 1e-14 {
+			t.Errorf("row %d: the shares add up to %v", i+1, sum)
+		}
+	}
+}

@@ -27,6 +27,8 @@ func TestDecodeOther(t *testing.T) {
 				n.Attribute = append(n.Attribute, &onnxpb.AttributeProto{Name: &name, F: &v, Type: onnxpb.AttributeProto_FLOAT.Enum()})
 			}
 			n.Attribute = append(n.Attribute, &onnxpb.AttributeProto{Name: proto.String("transB"), I: proto.Int64(0), Type: onnxpb.AttributeProto_INT.Enum()})
+		case "ArgMax":
+			n.Attribute = append(n.Attribute, &onnxpb.AttributeProto{Name: proto.String("select_last_index"), I: proto.Int64(0), Type: onnxpb.AttributeProto_INT.Enum()})
 		case "Softmax":
 			n.Attribute = append(n.Attribute, &onnxpb.AttributeProto{Name: proto.String("axis"), I: proto.Int64(-1), Type: onnxpb.AttributeProto_INT.Enum()})
 		}

@@ -84,6 +84,15 @@ func TestDecodeRefuses(t *testing.T) {
 		{"axis 0", func(m *onnxpb.ModelProto) { *m.Graph.Node[12].Attribute[0].I = 0 }, "Concat: attribute axis is not the integer 1"},
 		{"no axis", func(m *onnxpb.ModelProto) { m.Graph.Node[12].Attribute = nil }, "Concat: attribute axis is missing, want 1"},
 		{"keepdims", func(m *onnxpb.ModelProto) { *m.Graph.Node[14].Attribute[1].I = 1 }, "ArgMax: attribute keepdims is not the integer 0"},
+		{"last of equal scores", func(m *onnxpb.ModelProto) {
+			m.Graph.Node[14].Attribute = append(m.Graph.Node[14].Attribute, attribute("select_last_index", 1))
+		}, "ArgMax: attribute select_last_index is not the integer 0"},
+		{"transA", func(m *onnxpb.ModelProto) {
+			m.Graph.Node[5].Attribute = append(m.Graph.Node[5].Attribute, attribute("transA", 1))
+		}, "Gemm: attribute transA is not the integer 0"},
+		{"beta", func(m *onnxpb.ModelProto) {
+			m.Graph.Node[5].Attribute = append(m.Graph.Node[5].Attribute, &onnxpb.AttributeProto{Name: proto.String("beta"), F: proto.Float32(0), Type: onnxpb.AttributeProto_FLOAT.Enum()})
+		}, "Gemm: attribute beta is not the number 1"},
 		{"transB", func(m *onnxpb.ModelProto) {
 			m.Graph.Node[5].Attribute = append(m.Graph.Node[5].Attribute, attribute("transB", 1))
 		}, "Gemm: attribute transB is not the integer 0"},

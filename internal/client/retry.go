@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"time"
@@ -73,7 +74,10 @@ func passes(err error) bool {
 	var proxy *ProxyError
 	var away *Unreachable
 	var dns *net.DNSError
+	var own *fs.PathError
 	switch {
+	case errors.As(err, &own): // this computer's disk, whose errors look like a network's
+		return false
 	case errors.As(err, &refusal):
 		switch refusal.Code {
 		case api.CodeOffset, api.CodeLocked, api.CodeTooMany, api.CodeBusy, api.CodeInternal, api.CodeStale, codeBegin:

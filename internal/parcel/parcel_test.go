@@ -439,3 +439,23 @@ func FuzzIndex(f *testing.F) {
 		}
 	})
 }
+
+// TestStatementOfAnother: whoever joins by a parcel brings its own statement, not one that it
+// has seen.
+func TestStatementOfAnother(t *testing.T) {
+	north, thief, office := newIdentity(t, identity.RoleParty, "North"), newIdentity(t, identity.RoleParty, "Thief"), newIdentity(t, identity.RoleAnalyst, "Office")
+	for _, from := range []*identity.Identity{north, thief} {
+		b := written(t, head(parcel.Join, from, office), []parcel.Source{parcel.FromBytes(parcel.KindStatement, north.Statement.Encode())}, from, nil)
+		c, err := open(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Unseal(); err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.Statement()
+		if (err == nil) != (from == north) || err != nil && !errors.Is(err, bundle.ErrDamaged) {
+			t.Errorf("the statement of North in a parcel of %s: %v, %v", from, s, err)
+		}
+	}
+}

@@ -16,7 +16,6 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -30,7 +29,6 @@ import (
 	"concord/identity"
 	"concord/internal/api"
 	"concord/internal/pinned"
-	"concord/internal/signed"
 	"concord/internal/store"
 	"concord/member"
 	"concord/wire"
@@ -67,7 +65,7 @@ type Server struct {
 	contracts sync.Map // wire.Hash to *contract.Contract, decoded
 	prints    sync.Map // *identity.Statement to wire.Hash, its fingerprint
 
-	run    [signed.RunSize]byte // names this process in signed requests
+	run    *run // names this process in signed requests
 	nonces nonces
 
 	refusals refusals
@@ -96,9 +94,9 @@ func New(id *identity.Identity, st *store.Store, log *slog.Logger, options ...Op
 		uploads:   uploads{parts: map[store.UploadID]*turn{}, checks: map[store.UploadID]*check{}},
 		checking:  make(chan struct{}, maxChecking),
 		wake:      make(chan struct{}, 1),
+		run:       newRun(),
 	}
 	s.guard, s.metrics = newGuard(Limits{}), newMetrics()
-	rand.Read(s.run[:])
 	for _, o := range options {
 		o(s)
 	}

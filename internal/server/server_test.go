@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -158,25 +159,25 @@ func TestBundleRefused(t *testing.T) {
 		return w.sealed(w.parties[0], bundle.KindContribution, []*identity.Statement{w.analyst.Statement}, members(x, a, y), nil)
 	}
 	for _, tc := range []struct{ name, path, code, reason string }{
-		{"truncated", file(whole[:len(whole)-1]), api.CodeRefused, ""},
-		{"cut in the line", file(whole[:50]), api.CodeRefused, ""},
-		{"empty", file(nil), api.CodeRefused, ""},
-		{"altered", file(flipped), api.CodeRefused, ""},
-		{"not a bundle", file(bytes.Repeat([]byte("x"), 1<<17)), api.CodeRefused, ""},
+		{"truncated", file(whole[:len(whole)-1]), api.CodeRefused, fmt.Sprintf("the payload has %d bytes", len(whole)-1-len(line(whole)))},
+		{"cut in the line", file(whole[:50]), api.CodeRefused, "after 50 bytes"},
+		{"empty", file(nil), api.CodeRefused, "after 0 bytes"},
+		{"altered", file(flipped), api.CodeRefused, "SHA-256"},
+		{"not a bundle", file(bytes.Repeat([]byte("x"), 1<<17)), api.CodeRefused, "not a bundle"},
 		{"another version", file(bytes.Replace(whole, []byte(`"format":1`), []byte(`"format":2`), 1)), api.CodeRefused, "format 2, this program reads format 1"},
-		{"trailing bytes", file(append(bytes.Clone(whole), 0)), api.CodeRefused, ""},
-		{"another's bundle", w.contribution(b, nil), api.CodeRefused, ""},
-		{"another contract", w.contribution(a, func(d *bundle.Draft) { d.Study = wire.Hash{1} }), api.CodeRefused, "contract"},
-		{"another epoch", w.contribution(a, func(d *bundle.Draft) { d.Epoch = wire.Hash{1} }), api.CodeRefused, "epoch"},
+		{"trailing bytes", file(append(bytes.Clone(whole), 0)), api.CodeRefused, "has more than the"},
+		{"another's bundle", w.contribution(b, nil), api.CodeRefused, "signature does not verify"},
+		{"another contract", w.contribution(a, func(d *bundle.Draft) { d.Study = wire.Hash{1} }), api.CodeRefused, "for contract 0100000"},
+		{"another epoch", w.contribution(a, func(d *bundle.Draft) { d.Epoch = wire.Hash{1} }), api.CodeRefused, "epoch 0100000"},
 		{"another round", w.contribution(a, func(d *bundle.Draft) { d.Round = 1 }), api.CodeRefused, "round 1"},
 		{"a result", w.sealed(a, bundle.KindResult, []*identity.Statement{w.analyst.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, nil), api.CodeRefused, `not "result"`},
 		{"setup for the analyst", w.sealed(a, bundle.KindSetup, []*identity.Statement{w.analyst.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, nil), api.CodeRefused, "other parties only"},
 		{"setup for everybody", w.sealed(a, bundle.KindSetup, []*identity.Statement{w.analyst.Statement, b.Statement}, []bundle.Source{bundle.FromBytes("x", nil)}, nil), api.CodeRefused, "for 2 recipients, must be for the other 1"},
-		{"X too wide", contribution(mat.NewDense(20, 3, nil), anchors, labels), api.CodeRefused, "X"},
+		{"X too wide", contribution(mat.NewDense(20, 3, nil), anchors, labels), api.CodeRefused, "X is 20 × 3 and A is 3 × 2, the contract says 2 columns"},
 		{"A too short", contribution(x, mat.NewDense(2, 2, nil), labels), api.CodeRefused, "A has 2 rows"},
 		{"label missing", contribution(x, anchors, labels[:19]), api.CodeRefused, "Y has 19 labels, X has 20 rows"},
 		{"below a floor", contribution(x, anchors, labels), api.CodeRefused, `class "yes" has 0 rows`},
-		{"no Y", w.sealed(a, bundle.KindContribution, []*identity.Statement{w.analyst.Statement}, members(x, anchors, labels)[:2], nil), api.CodeRefused, "Y"},
+		{"no Y", w.sealed(a, bundle.KindContribution, []*identity.Statement{w.analyst.Statement}, members(x, anchors, labels)[:2], nil), api.CodeRefused, `no member "Y.npy"`},
 	} {
 		_, err := w.as(a).Send(ctx, tc.path)
 		wantRefusal(t, tc.name, err, tc.code, tc.reason)

@@ -215,7 +215,7 @@ func TestUploadSurvivesRestarts(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
-		w.serve(w.address)
+		w.serve()
 	}
 	w.tus(t, w.parties[0]).patch(path, whole, len(whole)-1, len(whole))
 	w.tus(t, w.parties[0]).receipt(path)

@@ -92,13 +92,13 @@ func (s *Server) admissible(r *http.Request, req *signed.Request) error {
 	if err := req.Matches(r.Method, r.URL.RequestURI(), r.Header, s.id.Statement.Fingerprint()); err != nil {
 		return err
 	}
-	now := time.Now().UTC()
+	run, now, _ := s.run.look()
 	if skew := req.Skew(now); skew > signed.Window || skew < -signed.Window {
 		return &problem{http.StatusForbidden, api.CodeClock,
 			fmt.Sprintf("the request was signed at %s by this site's clock, the server's shows %s; they may be %v apart", req.Time.Format(time.DateTime), now.Format(time.DateTime), signed.Window),
 			"set this computer's clock and time zone, by NTP if there is a time server; if it is right, tell the analyst", nil}
 	}
-	if req.Run != nil && !bytes.Equal(req.Run, s.run[:]) || req.Run == nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if req.Run != nil && !bytes.Equal(req.Run, run[:]) || req.Run == nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return &problem{http.StatusForbidden, api.CodeStale, "the request was signed for an earlier run of the server", "repeat the command", nil}
 	}
 	if req.Body == signed.Empty && r.ContentLength > 0 {
@@ -161,7 +161,8 @@ func (s *Server) verified(a *asker, hash wire.Hash, party *identity.Statement) e
 // fresh makes sure that a request was not taken before. It is asked only for parties
 // and for who has an invite: what is remembered has bounds, and nobody else may fill it.
 func (s *Server) fresh(a *asker) error {
-	switch fresh, full := s.nonces.use(a.req.Party, a.req.Nonce, time.Now()); {
+	_, _, now := s.run.look()
+	switch fresh, full := s.nonces.use(a.req.Party, a.req.Nonce, now); {
 	case full:
 		return &problem{http.StatusTooManyRequests, api.CodeSignature, "more signed requests came in the last minutes than the server remembers", "wait some minutes", nil}
 	case !fresh:
@@ -210,7 +211,8 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 }
 
 func (w *answerWriter) sign(body wire.Hash) {
-	w.Header().Set(signed.AnswerHeader, signed.NewAnswer(w.s.id, w.request, w.status, w.Header(), body, w.s.run[:]))
+	run, _, _ := w.s.run.look()
+	w.Header().Set(signed.AnswerHeader, signed.NewAnswer(w.s.id, w.request, w.status, w.Header(), body, run[:]))
 }
 
 // send signs and sends what was held back.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,8 +41,9 @@ type world struct {
 	log      slog.Handler
 	options  []server.Option
 	dir      string
-	address  string // of the pinned front
-	web      string // of the web front, plain HTTP
+	listener *net.TCPListener // of the pinned front, open while servers come and go
+	address  string           // its address
+	web      string           // of the web front, plain HTTP
 	target   client.Target
 	analyst  *identity.Identity
 	store    *store.Store
@@ -81,7 +83,13 @@ func newLoggedWorld(t testing.TB, yaml string, log slog.Handler, options ...serv
 		t.Fatal(err)
 	}
 	w.study = wire.HashOf(agreed)
-	w.serve("127.0.0.1:0")
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.listener, w.address = ln.(*net.TCPListener), ln.Addr().String()
+	t.Cleanup(func() { ln.Close() })
+	w.serve()
 	t.Cleanup(func() { w.stop() })
 	if _, err := w.store.AddStudy(t.Context(), agreed); err != nil {
 		t.Fatal(err)
@@ -96,8 +104,28 @@ func newLoggedWorld(t testing.TB, yaml string, log slog.Handler, options ...serv
 	return w
 }
 
-// serve opens the store and starts a server on an address.
-func (w *world) serve(address string) {
+// lent is a listener that outlives the server to which it is lent: a port that is closed
+// and listened on again may have been given to somebody else meanwhile.
+type lent struct {
+	*net.TCPListener
+	ended atomic.Bool
+}
+
+func (l *lent) Accept() (net.Conn, error) {
+	conn, err := l.TCPListener.Accept()
+	if err != nil && l.ended.Load() {
+		err = net.ErrClosed
+	}
+	return conn, err
+}
+
+func (l *lent) Close() error {
+	l.ended.Store(true)
+	return l.SetDeadline(time.Now()) // which wakes Accept
+}
+
+// serve opens the store and starts a server at the world's address.
+func (w *world) serve() {
 	w.t.Helper()
 	var err error
 	if w.store, err = store.Open(w.dir, w.analyst); err != nil {
@@ -106,15 +134,15 @@ func (w *world) serve(address string) {
 	if err := w.store.Sweep(); err != nil {
 		w.t.Fatal(err)
 	}
-	ln, err := net.Listen("tcp", address)
-	if err != nil {
+	if err := w.listener.SetDeadline(time.Time{}); err != nil {
 		w.t.Fatal(err)
 	}
+	ln := &lent{TCPListener: w.listener}
 	webListener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.address, w.web = ln.Addr().String(), webListener.Addr().String()
+	w.web = webListener.Addr().String()
 	w.target = client.Target{Address: w.address}
 	ctx, cancel := context.WithCancel(context.Background())
 	srv := server.New(w.analyst, w.store, slog.New(w.log), w.options...)
@@ -138,7 +166,7 @@ func (w *world) serve(address string) {
 func (w *world) restart() {
 	w.t.Helper()
 	w.stop()
-	w.serve(w.address)
+	w.serve()
 }
 
 func newIdentity(t testing.TB, role identity.Role, name string) *identity.Identity {
@@ -247,7 +275,7 @@ func members(x, a *mat.Dense, y []int64) []bundle.Source {
 	return append(out, bundle.FromInts(release.MemberY, y))
 }
 
-func wantRefusal(t *testing.T, name string, err error, code, reason string) {
+func wantRefusal(t testing.TB, name string, err error, code, reason string) {
 	t.Helper()
 	var r *client.Refusal
 	if !errors.As(err, &r) || r.Code != code || !strings.Contains(r.Reason, reason) {

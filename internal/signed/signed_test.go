@@ -172,3 +172,36 @@ func FuzzReadRequest(f *testing.F) {
 		}
 	})
 }
+
+// TestRequestOfAnother: a request counts as that of the party that it names, whoever else
+// signs it.
+func TestRequestOfAnother(t *testing.T) {
+	north, east := newIdentity(t, identity.RoleParty, "North"), newIdentity(t, identity.RoleParty, "East")
+	r := signed.NewRequest(north, wire.Hash{1}, wire.Hash{2})
+	r.Party = east.Statement.Fingerprint()
+	r.Header(north)
+	if err := r.Verify(north.Statement); err == nil || !strings.Contains(err.Error(), "was signed by "+r.Party.Short()) {
+		t.Errorf("a request in East's name that North signed, for North: %v", err)
+	}
+	if r.Verify(east.Statement) == nil {
+		t.Error("a request in East's name that North signed counts as East's")
+	}
+}
+
+// TestNonceEntropy: every byte of a nonce is drawn. Of 16 requests all have the same byte at
+// one of 16 places with probability 16·256⁻¹⁵.
+func TestNonceEntropy(t *testing.T) {
+	north := newIdentity(t, identity.RoleParty, "North")
+	varies := map[int]bool{}
+	first := signed.NewRequest(north, wire.Hash{1}, wire.Hash{2}).Nonce
+	for range 15 {
+		for i, b := range signed.NewRequest(north, wire.Hash{1}, wire.Hash{2}).Nonce {
+			varies[i] = varies[i] || b != first[i]
+		}
+	}
+	for i := range first {
+		if !varies[i] {
+			t.Errorf("byte %d of all nonces is %d", i, first[i])
+		}
+	}
+}

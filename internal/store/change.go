@@ -53,7 +53,7 @@ func (w *writer) run(ctx context.Context, f func(*sql.Tx) error) error {
 		w.mu.Unlock()
 		w.commit(group)
 	}
-	return c.err
+	return full(c.err)
 }
 
 // commit runs a group of changes and makes them durable. If the transaction as a

@@ -179,3 +179,14 @@ func TestVersionGivenUp(t *testing.T) {
 		t.Errorf("and then: %d, %v; want %d", again, err, after)
 	}
 }
+
+// TestSettings: a commit is on the disk when it is acknowledged (synchronous 2 is FULL), readers
+// do not wait for it, and rows stay with what they belong to.
+func TestSettings(t *testing.T) {
+	s, _ := openTemp(t)
+	for name, want := range map[string]string{"synchronous": "2", "journal_mode": "wal", "foreign_keys": "1"} {
+		if got, err := s.Pragma(name); err != nil || got != want {
+			t.Errorf("%s is %q (%v), want %s", name, got, err, want)
+		}
+	}
+}

@@ -182,3 +182,33 @@ func TestUploadBecomesBundle(t *testing.T) {
 	}
 	defer stored.Close()
 }
+
+// TestUploadNames: whoever names an upload may go on with it, so that every byte of its name
+// is drawn. Of 16 all have the same byte at one of 16 places with probability 16·256⁻¹⁵.
+func TestUploadNames(t *testing.T) {
+	s := open(t, t.TempDir())
+	hash, err := s.AddStudy(t.Context(), []byte("contract"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first store.UploadID
+	varies := make([]bool, len(first))
+	for i := range 16 {
+		u := uploadOf(t, hash, "contribution", "line\n")
+		u.Sender = wire.Hash{9, byte(i)}
+		if u, err = s.BeginUpload(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = u.ID
+		}
+		for k := range u.ID {
+			varies[k] = varies[k] || u.ID[k] != first[k]
+		}
+	}
+	for k, yes := range varies {
+		if !yes {
+			t.Errorf("byte %d of all names is %d", k, first[k])
+		}
+	}
+}

@@ -243,6 +243,7 @@ func one(ctx context.Context, opt Options, protocol, dir string, rnd *rand.Rand,
 	if err != nil {
 		return nil, Result{}, err
 	}
+	defer p.release()
 	p.files = opt.Files
 	begun := time.Now()
 	err = p.run(ctx)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"concord/internal/cli"
+	"concord/internal/freeport"
 	"concord/member"
 	"concord/test/powercut"
 	"concord/wire"
@@ -37,6 +37,7 @@ type play struct {
 	parties []*holder
 	address string // where parties reach the server
 	listen  string // where it listens
+	release func() // gives the port back
 
 	typing   sync.RWMutex // held by commands of the analyst
 	mu       sync.Mutex
@@ -110,15 +111,11 @@ func newPlay(programs Programs, protocol, dir string, rnd *rand.Rand, tr trouble
 	if err := writeInputs(filepath.Join(dir, "inputs"), p.yaml()); err != nil {
 		return nil, err
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	var err error
+	if p.address, p.release, err = freeport.Reserve(); err != nil {
 		return nil, err
 	}
-	p.address = ln.Addr().String()
 	p.listen = p.address
-	if err := ln.Close(); err != nil {
-		return nil, err
-	}
 	p.analyst = newMachine("analyst", filepath.Join(dir, "analyst"))
 	p.analyst.crashed = p.checkStore
 	for i, name := range names[:size(protocol)] {
