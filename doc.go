@@ -28,6 +28,7 @@
 //
 //	package          what it is                                        promise
 //	linalg           BLAS and LAPACK chosen at run time                stable
+//	linalg/linalgtest  tests with every engine                         laboratory
 //	manifold         matrices with orthonormal rows or columns         stable
 //	align            changes of basis                                  stable
 //	learn            models                                            stable
