@@ -28,6 +28,10 @@ demo: ## Run the demonstration: three hospitals, one server, ten seconds
 deps: ## Install what the tests need (Debian packages, Go modules); quick when all is there
 	@scripts/deps.sh
 
+.PHONY: quick
+quick: ## Build and vet everything, and run the quick tests of changed packages
+	@scripts/quick.sh
+
 .PHONY: test
 test: deps ## All tests that need no data from outside the repository
 	$(GO) vet ./...
@@ -41,9 +45,15 @@ chaos: build stress ## Kill, cut power, break lines and attack for a quarter of 
 	bin/concord-stress chaos --kills 200 --cuts 200 --trainings 5 --links 6 --requests 10000
 
 .PHONY: test-race
-test-race: deps ## The same under the race detector, without chaos: it plays with processes, into which the detector does not see
-	$(GO) test -race -timeout 40m ./...
-	cd test && $(GO) test -race -timeout 40m $$($(GO) list ./... | grep -v '/chaos$$')
+test-race: deps ## The race detector on what computes or serves at once, and sessions of each kind; test-long has all of them
+	$(GO) test -race -timeout 20m $$(scripts/concurrent.sh)
+	$(GO) test -race -short -timeout 20m ./linalg/... ./align ./learn/... ./manifold
+	$(GO) test -race -timeout 20m -run '$(RACED)' .
+	cd test && $(GO) test -race -timeout 20m ./load ./powercut ./upload
+
+# Sessions that the race detector watches in every run: each serves several sites at once
+# by another part of the server.
+RACED = TestSessions/^(by-hand|nri|pool|pieces|late|leaving|proxies|files-mixed|audit)$$
 
 .PHONY: test-onnx
 test-onnx: ## Compare our ONNX graphs with ONNX Runtime (fetches it from npm)

@@ -124,6 +124,9 @@ func (s *carriers) give(clinic string) {
 // due with the newest files, and the study ends as if nothing had happened: one
 // contribution each, all with the approved bytes, and a model at every clinic.
 func TestFilesMixedUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole studies")
+	}
 	checks := flag.Lookup("rapid.checks")
 	defer checks.Value.Set(checks.Value.String())
 	n := "3" // each is a whole study

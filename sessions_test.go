@@ -46,6 +46,9 @@ func TestMain(m *testing.M) {
 // TestSessions runs whole studies as people type them. A script is a session:
 // read it as documentation.
 func TestSessions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole studies: a minute and a half")
+	}
 	examples, err := filepath.Abs("examples")
 	if err != nil {
 		t.Fatal(err)

@@ -79,6 +79,9 @@ func (c iteratedCase) start(t testing.TB, a []*mat.Dense) []*mat.Dense {
 // itself in three iterations; 1e-8 leaves room for what further iterations would
 // have gained.
 func TestIterated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for _, c := range iteratedCases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			a := c.reps()

@@ -215,6 +215,9 @@ func TestTrainStops(t *testing.T) {
 // TestTrainTooLarge: what could not be written to a file is refused after the
 // first fit, with what in the contract would help.
 func TestTrainTooLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	rnd := rand.NewChaCha8([32]byte{6})
 	train := func(more string, change func(*analyst.Contribution)) error {
 		t.Helper()

@@ -88,6 +88,9 @@ func TestLog(t *testing.T) {
 // TestEveryByte: a log with any one byte changed, removed or doubled is not read
 // as a whole log, except that without its last line feed the last line is torn.
 func TestEveryByte(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	id := newIdentity(t, "North")
 	lines, _ := log(t, id, events)
 	good := text(lines)

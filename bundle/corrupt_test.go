@@ -188,6 +188,9 @@ func (w *watchedFile) ReadAt(p []byte, off int64) (int, error) {
 
 // TestMemory seals and opens 64 MiB.
 func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	const rows, cols = 1 << 20, 8
 	var zeros bytes.Buffer
 	if err := npy.WriteInts(&zeros, make([]int64, 1<<16)); err != nil {

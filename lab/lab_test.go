@@ -94,6 +94,9 @@ func same(t *testing.T, what string, a, b *lab.Results) {
 }
 
 func TestRepeatsAreTheSameOnAnyWorkers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	d := twoClasses(400, 6)
 	for _, kind := range []string{"logistic", "forest", "mlp"} {
 		s := small(t)

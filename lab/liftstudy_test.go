@@ -43,6 +43,9 @@ func rings(n int, rnd *rand.Rand) string {
 // models under both protocols, and cannot without: the classes have the same mean, so that
 // any linear score ranks as chance does.
 func TestLiftStudy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for _, tc := range []struct {
 		more string
 		good bool

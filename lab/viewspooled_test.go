@@ -21,6 +21,9 @@ import (
 // them; every party ranks new rows far better than chance; and the anchor relates what no
 // party has together, so that the notes say so.
 func TestViewsPooled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	text := strings.Replace(viewsYAML, "parties: 4", "parties: 8", 1)
 	text = strings.Replace(text, "name: d, range: [-4, 4]", "name: d, range: [-4, 4], missing: mean", 1)
 	text = strings.Replace(text, "levels: [x, y, z]", "levels: [x, y, z], missing: common", 1)

@@ -60,6 +60,9 @@ func rowsOf(c *contract.Contract, n int, rnd *rand.Rand) string {
 // takes them, under both protocols. Every party's graph takes the features of its own view
 // and ranks new rows far better than chance; under dc it is h(((x − c)/s) F G) exactly.
 func TestViewsStudy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for _, more := range []string{
 		"anchor: {kind: normal, rows: 200}\nalignment: {method: ls}\n",
 		"anchor: {kind: normal, rows: 200}\nalignment: {method: ls, target: identity, dim: 6}\nmodel: {kind: ridge, alpha: 1e-6}\n",

@@ -112,6 +112,9 @@ func TestMLPWorkers(t *testing.T) {
 // TestMLPMeans compares figures over seeds with those of scikit-learn:
 // testdata/mlp.py, on the data of trees.py.
 func TestMLPMeans(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	data, err := os.ReadFile("testdata/mlp.json")
 	if err != nil {
 		t.Fatal(err)

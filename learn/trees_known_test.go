@@ -164,6 +164,9 @@ func TestBoostingIsScikitLearns(t *testing.T) {
 // they have standard deviations up to 0.005, their means of ten 0.0016, and
 // differences of two such means 0.0022: 0.01 is more than four of those.
 func TestMeansAreScikitLearns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for _, c := range readKnownTrees(t).Means {
 		x, y := c.data(t)
 		learners := map[string]func(seed uint64) learn.Learner{

@@ -80,6 +80,9 @@ var treeTargets = []struct {
 }{{"two classes", 2, 0}, {"five classes", 5, 0}, {"a number", 0, 1}, {"three numbers", 0, 3}}
 
 func TestTreesDoNotDependOnWorkers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for name, with := range map[string]func(seed uint64, workers int) learn.Learner{
 		"forest": func(seed uint64, workers int) learn.Learner {
 			return learn.Forest{Trees: 5, Seed: seed, Workers: workers}

@@ -97,6 +97,9 @@ func agree(t *testing.T, name string, a *mat.SymDense, got, want []float64) {
 // TestEigReduced runs the hard matrices in all small orders and around the sizes
 // of panels, blocks and leaves: without a single one left to QL iterations.
 func TestEigReduced(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	orders := []int{1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 18, 21, 24, 31, 32, 33, 34, 40, 47, 48, 63, 64, 65, 66, 95,
 		97, 128, 129, 150, 193, 255, 257, 300}
 	type trial struct {

@@ -16,6 +16,9 @@ import (
 // has alone, over all orders of tiles, numbers of matrices and conditions, with
 // matrices among them that cannot be done side by side.
 func TestPolarEach(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	linalgtest.Each(t, func(t *testing.T) {
 		src := rand.NewChaCha8([32]byte{9})
 		conds := []float64{1, 2, 100, 1e4, 1e6, 1.5, 1e10, 30, 1e15}

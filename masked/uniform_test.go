@@ -79,6 +79,9 @@ func checkUniform(words []Word) string {
 // TestUniform looks at a party's masked message of 2²⁰ words whose own figures are as far
 // from uniform as can be, and at what a careless mask would leave.
 func TestUniform(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	const n = 1 << 20
 	ids := frozenIdentities(t)
 	c := Config{Study: [32]byte{1}, Epoch: [32]byte{2}, Stage: 1, Colluders: 1, Statistics: Statistics{N: n, Digest: [32]byte{3}, Bound: 1e8}}

@@ -199,6 +199,9 @@ func checkSums(t fataler, s *site, of []*site) []Word {
 }
 
 func TestSums(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for _, n := range []int{4, 5, 7} {
 		for _, words := range []int{1, 2, chunkWords, chunkWords + 1, 64*chunkWords + 3} {
 			if n > 4 && words > chunkWords+1 {

@@ -176,6 +176,9 @@ func covered(t *testing.T, times int, probability float64, interval func(rng *ra
 // value as often as it says. The false-reject probability is 1e-6 for each, over
 // seeds; the seed is fixed.
 func TestIntervalsCover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	normal := func(rng *rand.Rand, n int) []float64 {
 		v := make([]float64, n)
 		for i := range v {

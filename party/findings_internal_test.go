@@ -135,6 +135,9 @@ func BenchmarkReport(b *testing.B) {
 // TestUniformAnchorShows: images of a uniform anchor tell the analyst directions of single
 // features; the report says so, and nothing of the kind of a normal one.
 func TestUniformAnchorShows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for _, kind := range []string{"uniform", "normal"} {
 		q := sample(2000, 6, 5, 3)
 		q.x = linalg.Normal(2000, 6, q.src)

@@ -26,6 +26,9 @@ func noisy(t *testing.T, more string) *contract.Contract {
 
 // TestNoise: X̃ is the clipped rows through F, and noise of the stated deviation.
 func TestNoise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for _, tc := range []struct {
 		more       string
 		clip, want float64

@@ -47,6 +47,9 @@ func hiding(l int, size, weight float64, seed uint64) measured {
 // here a second time, because whoever changes one changes what people are told: each
 // finding has values on both sides of its threshold, within a fifth of it.
 func TestThresholds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	percent := func(f Finding, before string) float64 {
 		t.Helper()
 		found := regexp.MustCompile(`([0-9.]+) % ` + before).FindStringSubmatch(f.Text)

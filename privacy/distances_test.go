@@ -24,6 +24,9 @@ func linkDistances(t *testing.T, x, z *mat.Dense, opt privacy.DistanceOptions, s
 // TestLinkDistances: a square orthogonal map keeps all distances, so every known row finds its
 // image, few or many; a square map that is not orthogonal hides nearly all.
 func TestLinkDistances(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	src := rand.NewPCG(9, 1)
 	x := linalg.Normal(400, 10, src)
 	orthogonal, scrambled := image(x, linalg.Haar(10, src)), image(x, linalg.Normal(10, 10, src))
@@ -82,6 +85,9 @@ func TestLinkDistancesWhitened(t *testing.T) {
 // TestLinkDistancesChance: independent images are linked by chance. Of 3·100 links among
 // 1000 images 0.3 are right on average; more than 5 with probability below 1e-6.
 func TestLinkDistancesChance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	src := rand.NewPCG(9, 4)
 	for _, whiten := range []bool{false, true} {
 		got := linkDistances(t, linalg.Normal(3000, 8, src), linalg.Normal(3000, 5, src), privacy.DistanceOptions{Knows: 100, Whiten: whiten}, 4)

@@ -54,6 +54,9 @@ func image(x, f *mat.Dense) *mat.Dense {
 // other data would exceed. (An earlier trial, on data that are not recorded, had .59, .14
 // and .085.)
 func TestKnownRowsPublished(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	const sets = 9
 	want := []struct {
 		k                int

@@ -20,6 +20,9 @@ import (
 // request again, but not for longer than its bound, and not without being told how
 // long.
 func TestRetryAfter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for _, tc := range []struct {
 		name   string
 		status int

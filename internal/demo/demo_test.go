@@ -28,6 +28,9 @@ import (
 // the fit, whose penalty is the same in every direction, but for rounding and
 // for the choice of ODC's reference party.
 func TestDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for _, parties := range []int{3, 5} {
 		dir := filepath.Join(t.TempDir(), "out")
 		var out strings.Builder
@@ -56,6 +59,9 @@ func TestDemo(t *testing.T) {
 
 // TestDemoFiles: by files alone hospitals get as far.
 func TestDemoFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	dir := filepath.Join(t.TempDir(), "out")
 	var out strings.Builder
 	if err := Run(t.Context(), &out, Options{Parties: 3, Dir: dir, Files: true}); err != nil {
@@ -70,6 +76,9 @@ func TestDemoFiles(t *testing.T) {
 // TestDemoNRI: the same without a key that tells whose row is whose: still far above the
 // smallest hospital alone, and what left can be read by nobody there.
 func TestDemoNRI(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	dir := filepath.Join(t.TempDir(), "out")
 	var out strings.Builder
 	if err := Run(t.Context(), &out, Options{Parties: 3, Dir: dir, Protocol: "nri"}); err != nil {
@@ -136,6 +145,9 @@ func checkErrors(t *testing.T, dir string, i int, page string) {
 // TestDemoModels plays the study with every other model that a contract may name:
 // each finds far more than guessing would, and each hospital scores with it.
 func TestDemoModels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for _, kind := range []string{"ridge", "svm-linear", "mlp", "forest", "boosting"} {
 		dir := filepath.Join(t.TempDir(), "out")
 		var out strings.Builder

@@ -69,6 +69,9 @@ func open(b []byte, id *identity.Identity) (*dossier.Dossier, error) {
 }
 
 func TestDossier(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	analyst, auditor := newIdentity(t, identity.RoleAnalyst, "Office"), newIdentity(t, identity.RoleAuditor, "Audit")
 	b := write(t, analyst, auditor)
 	d, err := open(b, auditor)

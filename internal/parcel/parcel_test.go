@@ -139,6 +139,9 @@ func TestRoundTrip(t *testing.T) {
 
 // TestDamage: no byte can be changed, removed or added.
 func TestDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	north, office := newIdentity(t, identity.RoleParty, "North"), newIdentity(t, identity.RoleAnalyst, "Office")
 	b := written(t, head(parcel.Party, north, office), []parcel.Source{parcel.FromBytes(parcel.KindHolds, []byte("{}"))}, north, recipient(t, office.Statement))
 	whole := func(b []byte) error {

@@ -34,6 +34,9 @@ func (w *world) rekey(chain *member.Chain, old *identity.Identity) (*identity.Id
 // TestManyKeys: nobody has to agree to a party's new keys, but everybody checks them from
 // then on; a party cannot have them without end.
 func TestManyKeys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	w := newWorld(t)
 	w.join()
 	chain := member.NewChain(w.contract, w.study, w.roster)

@@ -245,6 +245,9 @@ func at(s api.State) int {
 // damaged ones between, the study never moves back, a parcel that was taken in full is
 // taken in full again, and in the end everything is as if each had come once, in order.
 func TestParcelsInAnyOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	f := newByFile(t)
 	inOrder := f.office(t)
 	for _, b := range f.parcels[:4] {

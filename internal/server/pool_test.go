@@ -120,6 +120,9 @@ func TestPool(t *testing.T) {
 
 // TestPoolRefused: what is no message of this study's masked sums is not kept.
 func TestPoolRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	w := newWorldOf(t, pooling)
 	w.joinAll(4)
 	from := w.parties[0]
@@ -202,6 +205,9 @@ func TestPoolStatus(t *testing.T) {
 
 // TestPoolStatusLeft: who was left out of a stage is not awaited in the next ones.
 func TestPoolStatusLeft(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for name, ready := range map[string]bool{"it sent nothing": false, "its message came late": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorldOf(t, twoStages)

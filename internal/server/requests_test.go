@@ -59,6 +59,9 @@ func TestWrongServer(t *testing.T) {
 // TestMalformedRequests throws broken requests at every path with every method
 // and then sees whether the server still serves.
 func TestMalformedRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	w := newWorld(t)
 	w.join()
 	config, err := pinned.Client(w.parties[0].TLSKey(), func(wire.Hash) error { return nil })

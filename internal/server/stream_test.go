@@ -86,6 +86,9 @@ func memory() uint64 {
 // TestMemory: what sealing, sending, receiving and checking a contribution takes does
 // not depend on its size. Both sides run in this process.
 func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	const (
 		n     = 480_000  // twice as many rows: 245 MB
 		limit = 64 << 20 // of both sides together, sealing included

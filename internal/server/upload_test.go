@@ -20,6 +20,9 @@ import (
 
 // TestUploadProtocol: what the protocol says, and what each mistake gets.
 func TestUploadProtocol(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	w := newWorld(t)
 	w.join()
 	a, b := w.tus(t, w.parties[0]), w.tus(t, w.parties[1])
@@ -265,6 +268,9 @@ func TestUploadLies(t *testing.T) {
 // TestUploadTwoAtOnce: while a part comes in no other is taken; one that has fallen
 // silent gives way, and what came of it is kept.
 func TestUploadTwoAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	w := newWorld(t)
 	w.join()
 	a := w.tus(t, w.parties[0])

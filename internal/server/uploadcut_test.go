@@ -92,6 +92,9 @@ func (c *cutter) pass(in net.Conn, n int64) {
 // TestUploadCutAnywhere: wherever connections are cut, and the server restarted, the
 // client brings the whole bundle over, by itself, and says what it does.
 func TestUploadCutAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := newWorld(t)

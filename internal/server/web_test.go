@@ -68,6 +68,9 @@ func (w *world) through(t testing.TB, forward http.Handler, credentials string) 
 
 // TestStudyThrough plays a whole study through what stands between institutions.
 func TestStudyThrough(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	t.Run("forward proxy, pinned", func(t *testing.T) {
 		w := newWorld(t)
 		w.through(t, proxytest.Forward("", func(string) string { return w.address }), "")
@@ -494,6 +497,9 @@ func TestBufferingProxy(t *testing.T) {
 // TestCappingProxy: a proxy that lets no body of more than 600 kB pass gets smaller
 // parts, by either way of saying no, and no wait in between.
 func TestCappingProxy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	const most = 600_000
 	w := newWorld(t)
 	reverse := proxytest.Reverse(w.web, "")

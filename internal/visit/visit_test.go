@@ -171,6 +171,9 @@ func TestNeed(t *testing.T) {
 // TestConfirm: nothing is confirmed unless whoever compared gives the phrase of the very
 // roster that is shown; with it goes this site's share, and the rule says who is next.
 func TestConfirm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	x := newExchange(t)
 	confirm := func(phrase string, refuse error) (shown Seen, done Confirmation, err error) {
 		err = x.step(Changing, func(v *Visit) (err error) {

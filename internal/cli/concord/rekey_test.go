@@ -12,6 +12,9 @@ import (
 // TestRekeyInterrupted: wherever a re-key is interrupted, the next command goes on with
 // it; the keys are exchanged once, and the audit log verifies.
 func TestRekeyInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	o := ready(t)
 	old := o.statementOf("East").Fingerprint()
 	read := func(name string) []byte {
@@ -76,6 +79,9 @@ func TestRekeyInterrupted(t *testing.T) {
 // TestWithdrawInterrupted: a withdrawal whose answer was lost is repeated with the same
 // answer, and one that another amendment overtook is signed again.
 func TestWithdrawInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	o := ready(t)
 	for _, name := range clinics {
 		o.concord(name, "sync")

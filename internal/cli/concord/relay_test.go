@@ -18,6 +18,9 @@ import (
 // TestRelayCannotRead: the relay opens no share with its own keys, and finds none of
 // what is in it anywhere in its store.
 func TestRelayCannotRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	o := ready(t)
 	for _, name := range clinics {
 		raw := o.file(o.shareOf(name))
@@ -46,6 +49,9 @@ func TestRelayCannotRead(t *testing.T) {
 // TestRelayAlters: a share that the relay has changed anywhere is refused, and the honest
 // one is taken afterwards.
 func TestRelayAlters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	o := ready(t)
 	share := o.shareOf("East")
 	n := len(o.file(share))
@@ -71,6 +77,9 @@ func TestRelayAlters(t *testing.T) {
 // TestRelaySwaps: one party's share in the place of another's, or a party's own sent back
 // to it, is refused.
 func TestRelaySwaps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	o := ready(t)
 	east, west := o.file(o.shareOf("East")), o.file(o.shareOf("West"))
 	o.bendFetch = func(party string, manifest wire.Hash, raw []byte) []byte {
@@ -108,6 +117,9 @@ func TestRelaySwaps(t *testing.T) {
 // share that is held back stalls the party and names whose it is; and when it comes the
 // anchor is the same.
 func TestRelayReordersAndWithholds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	o := ready(t)
 	o.bendBundles = func(party string, a *api.Bundles) {
 		if party == "North" {
@@ -130,6 +142,9 @@ func TestRelayReordersAndWithholds(t *testing.T) {
 // TestRelayReplays: shares of an earlier roster of the same study, and of another study,
 // are refused with both epochs named.
 func TestRelayReplays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	o := newOffice(t)
 	o.join()
 	o.confirm(clinics...)

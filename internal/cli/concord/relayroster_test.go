@@ -69,6 +69,9 @@ func (o *office) invent(victim string, names ...string) {
 // party sees, its phrase is another one, and who types the words that the others read
 // out confirms nothing.
 func TestSubstitutedKeys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for _, names := range [][]string{{"East"}, {"East", "West"}} {
 		o := newOffice(t)
 		o.join()
@@ -90,6 +93,9 @@ func TestSubstitutedKeys(t *testing.T) {
 // TestEquivocation: parties that were shown different rosters, and whose people did not
 // compare, are stopped by each other's confirmations, which are of other epochs.
 func TestEquivocation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	o := newOffice(t)
 	o.join()
 	o.invent("North", "East")
@@ -133,6 +139,9 @@ func (o *office) acknowledge(name string) {
 // TestDroppedConfirmations: without the confirmation of every party, or of the analyst,
 // no party goes on, and it says whose is missing.
 func TestDroppedConfirmations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	o := ready(t)
 	o.bendRoster = func(party string, a *api.Roster) {
 		a.Confirmations = slices.DeleteFunc(a.Confirmations, func(b []byte) bool {
@@ -159,6 +168,9 @@ func TestDroppedConfirmations(t *testing.T) {
 // TestAmendedRoster: a server that goes back behind an amendment that a site has followed,
 // shows another in its place, or makes one up is refused, and what it says names both.
 func TestAmendedRoster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	o := ready(t)
 	before := o.shareOf("East").Epoch
 	o.must(0, "as of roster 2", "East", "rekey")

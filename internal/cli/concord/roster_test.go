@@ -20,6 +20,9 @@ import (
 // TestRosterNumber: people may confirm a later roster than the first, and a server that
 // goes back to an earlier one is refused from then on.
 func TestRosterNumber(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	analyst, err := identity.New(identity.RoleAnalyst, "Analyst", nil)
 	if err != nil {
 		t.Fatal(err)

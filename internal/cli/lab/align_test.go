@@ -74,6 +74,9 @@ func names(t *testing.T, dir string) []string {
 // TestAlignWritesTheResult: what is on disk is what the package returns, to the
 // last bit.
 func TestAlignWritesTheResult(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	a := normals(3, 30, 4)
 	for _, method := range align.Methods() {
 		dir := t.TempDir()
@@ -127,6 +130,9 @@ func TestAlignWritesTheResult(t *testing.T) {
 // TestAlignIsAllOrNothing: a run that fails, or is interrupted, leaves what was
 // there, and nothing where nothing was.
 func TestAlignIsAllOrNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	dir := t.TempDir()
 	a := normals(20, 30, 4)
 	paths := save(t, dir, a...)
@@ -198,6 +204,9 @@ func TestAlignKeepsOtherFiles(t *testing.T) {
 // TestAlignSparesInputs: a file that is read is neither overwritten nor removed,
 // whatever it is called.
 func TestAlignSparesInputs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for _, name := range []string{"align.json", "G1.npy", "G4.npy"} {
 		dir := t.TempDir()
 		paths := save(t, dir, normals(4, 20, 3)...)
@@ -233,6 +242,9 @@ func TestAlignSparesInputs(t *testing.T) {
 // TestAlignFolders: what cannot be a folder is named, and folders made for a run
 // that fails are removed again.
 func TestAlignFolders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	dir := t.TempDir()
 	a := normals(2, 20, 3)
 	a[1].Set(19, 2, math.NaN())

@@ -79,6 +79,9 @@ func TestEnergy(t *testing.T) {
 }
 
 func TestBenchAlign(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	for _, method := range align.Methods() {
 		status, stdout, stderr := runLab(t.Context(), "bench", "align", "--json", "--floor", "--method", method, "--dim", "3", "--rows", "20", "--parties", "4", "--repeat", "3")
 		if status != 0 {

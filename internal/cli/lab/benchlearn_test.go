@@ -38,6 +38,9 @@ func runBench(args ...string) (status int, stdout, stderr string) {
 // TestBenchLearn fits every learner to four points that a line parts and scores
 // them.
 func TestBenchLearn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	dir := t.TempDir()
 	x := mat.NewDense(40, 2, nil)
 	labels, numbers := mat.NewDense(40, 1, nil), mat.NewDense(40, 1, nil)
@@ -87,6 +90,9 @@ func TestBenchLearn(t *testing.T) {
 }
 
 func TestBenchLearnRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	dir := t.TempDir()
 	x := writeNPY(t, filepath.Join(dir, "x.npy"), mat.NewDense(4, 2, []float64{1, 2, 3, 4, 5, 6, 7, 9}))
 	y := writeNPY(t, filepath.Join(dir, "y.npy"), mat.NewDense(4, 1, []float64{0, 1, 0, 1}))

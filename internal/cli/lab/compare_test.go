@@ -11,6 +11,9 @@ import (
 // TestCompare: a site's predictions are judged on the same rows as its own model and the
 // central one; what does not fit is refused with names.
 func TestCompare(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	dir := filepath.Join(t.TempDir(), "tables")
 	if code, out, errs := runLab(t.Context(), "data", "tables", dir); code != 0 || !strings.Contains(out, "four tables") {
 		t.Fatalf("data tables: %d, %s%s", code, out, errs)

@@ -35,6 +35,9 @@ func pictures() *dataset.Data {
 // TestFacesFiles: the command's work on small pictures; reading the data is
 // lab/dataset's.
 func TestFacesFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	opt := faces.Options{Seed: 5, Parties: 3, Rows: 9, Dims: []int{4, 20}}
 	draw := func(out string) (stdout string, files map[string][]byte) {
 		var b bytes.Buffer
@@ -98,6 +101,9 @@ func equalFiles(a, b map[string][]byte) bool {
 }
 
 func TestFacesRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -105,6 +105,9 @@ func TestSimulate(t *testing.T) {
 }
 
 func TestSimulateVariants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	path := people(t)
 	base := []string{path, "--label", "ill", "--drop", "cost", "--rows", "30", "--test", "60", "--repeat", "2"}
 	for _, more := range [][]string{
@@ -182,6 +185,9 @@ func TestSimulateNRIStudy(t *testing.T) {
 }
 
 func TestSimulateRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	path := people(t)
 	for _, c := range []struct {
 		status int
@@ -225,6 +231,9 @@ func TestSimulateRefuses(t *testing.T) {
 // TestSimulateWritesNoInput: what is read is never written over, and what cannot be
 // written is said before anything is computed.
 func TestSimulateWritesNoInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	path := people(t)
 	dir := filepath.Dir(path)
 	before, err := os.ReadFile(path)
@@ -269,6 +278,9 @@ func TestSimulateWritesNoInput(t *testing.T) {
 
 // TestSimulateInterrupted: the error says how to go on, and going on gives the same.
 func TestSimulateInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	path := people(t)
 	journal := filepath.Join(t.TempDir(), "draws")
 	args := []string{path, "--label", "ill", "--drop", "cost", "--parties", "3", "--rows", "40", "--test", "120", "--repeat", "6"}
@@ -358,6 +370,9 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("no space left")
 
 // TestNobodyReads: what could not be printed is a failure.
 func TestNobodyReads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	path := people(t)
 	for _, args := range [][]string{
 		{"simulate", "--quiet", path, "--label", "ill", "--parties", "3", "--rows", "20", "--test", "50", "--repeat", "2"},
@@ -375,6 +390,9 @@ func TestNobodyReads(t *testing.T) {
 }
 
 func TestReproduce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	out := filepath.Join(t.TempDir(), "out")
 	status, stdout, stderr := runLab(t.Context(), "reproduce", "e8", "--check", "--out", out)
 	if status != 0 || !strings.Contains(stdout, "10.09 GB, a round of averaging 20 GB") {
@@ -421,6 +439,9 @@ func TestReproduce(t *testing.T) {
 }
 
 func TestTraffic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than half a second")
+	}
 	status, stdout, _ := runLab(t.Context(), "traffic")
 	if status != 0 || !strings.Contains(stdout, "10.1 GB") || !strings.Contains(stdout, "20 GB") || !strings.Contains(stdout, "0.5044") {
 		t.Errorf("status %d: %s", status, stdout)
