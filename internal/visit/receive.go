@@ -44,6 +44,11 @@ func (v *Visit) fetchResult(ctx context.Context, c post.Post) (Turn, error) {
 			return none, err
 		}
 	}
+	training := false
+	if have >= 0 { // asked before the bundles: what is made in between is among them
+		st, err := c.Status(ctx)
+		training = err == nil && st.State == api.StateTraining
+	}
 	bundles, err := c.Bundles(ctx)
 	if err != nil && have < 0 {
 		return none, err
@@ -62,7 +67,7 @@ func (v *Visit) fetchResult(ctx context.Context, c post.Post) (Turn, error) {
 			}
 		}
 		v.tell(event.ModelHere{Path: v.site.Path(site.ModelFile)})
-		if st, err := c.Status(ctx); err == nil && st.State == api.StateTraining {
+		if training {
 			return none, &wire.Waiting{For: "the analyst, who makes a new model: a party has left, or one has come"}
 		}
 		return Turn{Do: StepPredict}, nil
