@@ -226,9 +226,8 @@ func TestGEPWeighting(t *testing.T) {
 //
 //	λ_1 = 0,  λ_2 = 3 − √(1 + 8 cos²θ) = 4/3 sin²θ + O(θ⁴)
 func TestGEPWeightingBorder(t *testing.T) {
-	const c = 3
 	for _, s := range []struct{ width, weight float64 }{
-		{5.5e-10, 1}, // above 1e-10 (2 + c)
+		{5.5e-10, 1}, // above 1e-10 (2 + c), c = 3
 		{6.5e-10, math.Exp(-1)},
 	} {
 		sin := math.Sqrt(s.width * 3 / 4)
