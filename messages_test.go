@@ -24,21 +24,21 @@ const messagesFile = "testdata/messages.txt"
 // turns are archaic turns of phrase, and how often messages still use each. The figures may
 // only fall: write a new message in plain words, and lower the figure when you rewrite one.
 var turns = map[string]int{
-	`is no [a-zA-Z]+`: 31,
+	`is no [a-zA-Z]+`: 27,
 	`are no [a-z]+`:   8,
-	`(which|that|whom) the [a-z]+ (has|have) not`: 2,
+	`(which|that|whom) the [a-z]+ (has|have) not`: 1,
 	`to be had`:            4,
-	`who (undoes|asks)`:    7,
-	`that far from`:        1,
+	`who (undoes|asks)`:    6,
+	`that far from`:        0,
 	`leave [-a-z, ]+ away`: 4,
-	`of before`:            1,
-	`goes? on without`:     4,
+	`of before`:            0,
+	`goes? on without`:     1,
 	`whoever`:              21,
 	`(is|are) none`:        13,
 	`is at work`:           5,
-	`anew`:                 34,
-	`(stand|lie)s? in`:     19,
-	`mend(ed)?`:            10,
+	`anew`:                 28,
+	`(stand|lie)s? in`:     14,
+	`mend(ed)?`:            9,
 }
 
 // TestMessages holds that testdata/messages.txt has every text of the three programs that a
