@@ -92,7 +92,7 @@ func (q measured) attack(r *Report) error {
 	slices.Sort(dr)
 	r.Eps = dr[0]
 	add("eps-dr", againstColluders, dr[0], dr[0] < 0.05,
-		"the basis leaves out at least %.3f of every row's length (half of the rows: %.3f or more); that far from a row is who undoes the projection and guesses nothing more, and the means of the features alone bring nearer, as the next figures show", dr[0], dr[n/2])
+		"the basis leaves out at least %.3f of every row's length (half of the rows: %.3f or more); an attacker who inverts the projection and guesses nothing more is still off by that much; knowing the means of the features alone brings the attacker nearer, as the next figures show", dr[0], dr[n/2])
 	// Rows need not span all features: what is beyond their span hides nothing.
 	spanned := min(r.Rank, m)
 	add("dimension", againstColluders, float64(l)/float64(m), float64(l) > 0.9*float64(spanned),

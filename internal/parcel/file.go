@@ -14,7 +14,7 @@ func OpenFile(path string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s is no file", path)
+		return nil, 0, fmt.Errorf("%s is not a file", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -83,7 +83,7 @@ func (v *Visit) compose(r *bundle.Reader) (*onnx.Graph, error) {
 	if c.Lift != nil { // which follows from the seed
 		if !v.site.HasSeed() {
 			return nil, wire.WithHint(errors.New("the anchor's seed is not here any more, and the lift follows from it"),
-				"restore the site's folder from a copy of before")
+				"restore the site's folder from an earlier backup")
 		}
 		if shared, err = v.agreed(); err != nil {
 			return nil, err
@@ -109,7 +109,7 @@ func (v *Visit) learn(ctx context.Context, r *bundle.Reader) (*onnx.Graph, learn
 	}
 	if !v.site.HasSeed() {
 		return nil, none, wire.WithHint(errors.New("the anchor's seed is not here any more, and answers mean nothing "+
-			"without it"), "restore the site's folder from a copy of before")
+			"without it"), "restore the site's folder from an earlier backup")
 	}
 	agreed, err := v.agreed()
 	if err != nil {

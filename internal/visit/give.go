@@ -247,14 +247,14 @@ func checkTarget(dir, path string) error {
 		return err
 	}
 	if inside {
-		return misusef("%s lies in this site's own folder; name a file elsewhere", path)
+		return misusef("%s is in this site's own folder; name a file elsewhere", path)
 	}
 	ours, err := parcel.IsFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil && !ours {
-		return wire.WithHint(fmt.Errorf("%s is there already and is no parcel; it was not replaced",
+		return wire.WithHint(fmt.Errorf("%s already exists and is not a parcel; it was not replaced",
 			filepath.Base(path)), "name another file")
 	}
 	return err

@@ -89,10 +89,10 @@ func (v *Visit) sendOutbox(ctx context.Context, c post.Post, kind string) (int64
 			r.Status == http.StatusRequestEntityTooLarge) {
 			// The server says that it has not kept it. Whether that is true this
 			// site cannot know: a person decides whether to prepare another.
-			hint := "when the cause is mended, concord prepare --again makes another contribution of the same rows, and " +
+			hint := "when the cause is fixed, concord prepare --again makes another contribution of the same rows, and " +
 				"says what that gives away; the server may have kept this one"
 			if site.KindOf(kind) != bundle.KindContribution {
-				hint = "nothing else can be sent in its place: tell the analyst; the study can be begun anew"
+				hint = "nothing else can be sent in its place: tell the analyst; the study can be started again"
 			}
 			return 0, wire.WithHint(err, hint)
 		}

@@ -27,7 +27,7 @@ func (v *Visit) mayWritePage(path, of string, marked func(io.Reader) (bool, erro
 		return err
 	}
 	if inside {
-		return cli.Usagef("--html lies in this site's own folder, %s; write somewhere else", v.site.Dir)
+		return cli.Usagef("--html is in this site's own folder, %s; write somewhere else", v.site.Dir)
 	}
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -36,7 +36,7 @@ func (v *Visit) mayWritePage(path, of string, marked func(io.Reader) (bool, erro
 	if err != nil {
 		return err
 	}
-	other := wire.WithHint(fmt.Errorf("%s is there already and is no page of concord %s; it is not replaced", path,
+	other := wire.WithHint(fmt.Errorf("%s already exists and is not a page of concord %s; it is not replaced", path,
 		of), "name another file")
 	if !info.Mode().IsRegular() {
 		return other

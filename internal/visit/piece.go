@@ -109,7 +109,7 @@ func (v *Visit) PreparePiece(path string, opt table.Options) (Draft, error) {
 		return none, err
 	}
 	if v.site.Sent(bundle.KindSetup) || v.site.Has("outbox", bundle.KindSetup+".bundle") {
-		return none, errors.New("this site's piece is sealed and may have left; it cannot be prepared anew")
+		return none, errors.New("this site's piece is sealed and may have left; it cannot be prepared again")
 	}
 	floors, err := v.floors()
 	if err != nil {

@@ -63,7 +63,7 @@ func (v *Visit) draftPool(stage int, path string, opt table.Options,
 				"restore the site's folder from a copy, or let the others go on without this site")
 		}
 		return "", report, wire.WithHint(fmt.Errorf("this site's figures of stage %d are sealed and may have left; they "+
-			"cannot be prepared anew", stage), "run concord sync")
+			"cannot be prepared again", stage), "run concord sync")
 	}
 	if r, err = v.resetRound(r); err != nil {
 		return "", report, err

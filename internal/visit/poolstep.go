@@ -22,7 +22,7 @@ func (v *Visit) awaited(step masked.Step) string {
 	case step.Due == masked.DueLeft && len(step.Awaited) == 0:
 		return "the sums of the others, who went on without this site's figures"
 	case step.Kind == masked.KindReady:
-		return who + " to send masked figures (concord pool without NAME goes on without a party that never does)"
+		return who + " to send masked figures (concord pool without NAME continues without a party that never answers)"
 	case step.Kind == masked.KindAbsent:
 		return who + " to say whether to go on without " + v.PartyNames(step.Without) + " (concord pool without)"
 	case step.Missing < len(step.Awaited):

@@ -36,7 +36,7 @@ func (v *Visit) mayWrite(out, in string, force bool) error {
 		return withinErr
 	}
 	if inside {
-		return misusef("--out lies in this site's own folder, %s; write somewhere else", v.site.Dir)
+		return misusef("--out is in this site's own folder, %s; write somewhere else", v.site.Dir)
 	}
 	if err == nil && !force {
 		return wire.WithHint(fmt.Errorf("the file %s is there already", out),
@@ -113,7 +113,7 @@ func (v *Visit) Predict(path string, opt table.Options, out string, force bool) 
 	model, err := onnx.Decode(raw)
 	if err != nil {
 		return nil, wire.WithHint(fmt.Errorf("%s: %w", v.site.Path(site.ModelFile), err),
-			"run concord receive: it makes the model anew")
+			"run concord receive: it makes the model again")
 	}
 	if err := v.needView(); err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func (v *Visit) Prepare(path string, opt table.Options, how Preparing) (Draft, e
 	}
 	if v.site.Sent(bundle.KindContribution) || (sealed || len(before) > 0) && !how.Again {
 		return none, wire.WithHint(errors.New("this site's contribution is sealed and may have reached the server; it "+
-			"cannot be prepared anew"),
+			"cannot be prepared again"),
 			"run concord send to make sure it has arrived")
 	}
 	agreed, err := v.agreed()

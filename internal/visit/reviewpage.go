@@ -71,7 +71,7 @@ func (v *Visit) page(m *bundle.Manifest, r party.Report) (reviewpage.Page, error
 		return page, err
 	}
 	if again.Hash() != m.Hash() {
-		return page, wire.WithHint(errors.New("the contribution was prepared anew meanwhile; no page was written"),
+		return page, wire.WithHint(errors.New("the contribution was prepared again meanwhile; no page was written"),
 			"run concord review again")
 	}
 	if page.Floors, err = v.floors(); err != nil {

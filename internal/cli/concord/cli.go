@@ -37,7 +37,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "concord",
-		Short: "A data holder's program: what leaves, leaves through it",
+		Short: "A data holder's program: everything that leaves the site goes through it",
 		Long: `concord is a data holder's side of a Concord study. Raw rows stay in this site's
 folder and memory; what leaves is listed by review, approved by a person, signed
 and sealed.

@@ -43,7 +43,7 @@ address, or its other way in.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "what people call this site; stands in every roster")
+	cmd.Flags().StringVar(&name, "name", "", "what people call this site; appears in every roster")
 	cmd.Flags().StringVar(&approver, "approver", "",
 		"public key of another person who approves what leaves (concord approver new)")
 	cmd.Flags().StringVar(&view, "view", "", "which view of the features this site has, where the contract has views")

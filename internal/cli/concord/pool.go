@@ -79,7 +79,7 @@ func (p *program) poolWithoutCommand() *cobra.Command {
 		Use:   "without NAME",
 		Short: "Sign that a party's message did not come, and go on without it",
 		Long: `Signs that the message of a party for the present stage did not come here, and that
-this site goes on without it. Nothing is summed without it before every other party
+this site continues without it. Nothing is summed without it before every other party
 has signed the same. From then on what it sends for the larger set is refused, so that
 no two sums show its figures by their difference. Nobody can sign who has revealed.
 

@@ -108,7 +108,7 @@ func (p *program) printVerdict(verdict masked.Verdict) {
 // printPooled says what the pooled figures are.
 func (p *program) printPooled(v *visit.Visit, pool *pooled.Pool) error {
 	f := pool.Figures()
-	p.printf("the figures of %d parties, %d rows, are pooled; every party has them, the analyst has not\n", f.Sites,
+	p.printf("the figures of %d parties, %d rows, are pooled; every party has them, the analyst does not\n", f.Sites,
 		f.Rows)
 	for j, g := range f.Features {
 		name := v.Whole.Features[j].Name

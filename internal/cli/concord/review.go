@@ -119,7 +119,7 @@ func viewLine(v *visit.Visit, m *bundle.Manifest) string {
 	}
 	c, err := v.Whole.Through(m.View)
 	if err != nil {
-		return fmt.Sprintf("  view %q, which the contract has not\n", wire.Printable(m.View))
+		return fmt.Sprintf("  view %q, which is not in the contract\n", wire.Printable(m.View))
 	}
 	return fmt.Sprintf("  view %q: %d of %d features, the others are not known here: %s\n", m.View, len(c.Features),
 		len(v.Whole.Features), visit.FirstOf(visit.MissingFrom(c), 8))

@@ -201,7 +201,7 @@ func TestTakeForged(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.want(1, "not a parcel", "take", filepath.Join(a.dir, "table.csv"))
-	a.want(1, "is no file", "take", a.dir)
+	a.want(1, "is not a file", "take", a.dir)
 	a.want(1, "no such file", "take", filepath.Join(a.dir, "none"))
 	a.want(0, "not let this site in yet", "take", a.parcel(nil))
 }

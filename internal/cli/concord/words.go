@@ -183,7 +183,7 @@ func (p *program) tellPool(e event.Event) bool {
 		p.printf("others want to go on without %s; concord pool without NAME says the same; concord pool reveal stays "+
 			"with all, if all is here\n", e.Names)
 	case event.GoesOnWithout:
-		p.printf("signed that the message of %q for stage %d did not come, and that this site goes on without it\n",
+		p.printf("signed that the message of %q for stage %d did not come, and that this site continues without it\n",
 			e.Party.Name, e.Stage)
 	case event.DirectionsFit:
 		p.printf("the common directions fit the sums: %s\n", e.About)

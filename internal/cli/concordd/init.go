@@ -31,7 +31,7 @@ given. concordd reach --help says what each protects against, and changes it lat
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "what people call the analyst; stands in every roster")
+	cmd.Flags().StringVar(&name, "name", "", "what people call the analyst; appears in every roster")
 	w.flags(cmd)
 	cmd.MarkFlagRequired("name")
 	return cmd

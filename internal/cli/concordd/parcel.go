@@ -234,7 +234,7 @@ func mayReplace(path string) error {
 		return nil
 	}
 	if err == nil && !ours {
-		return wire.WithHint(fmt.Errorf("%s is there already and is no parcel; it was not replaced", path), "name another file with --out")
+		return wire.WithHint(fmt.Errorf("%s already exists and is not a parcel; it was not replaced", path), "name another file with --out")
 	}
 	return err
 }
