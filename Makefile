@@ -47,7 +47,9 @@ chaos: build stress ## Kill, cut power, break lines and attack for a quarter of 
 .PHONY: test-race
 test-race: deps ## The race detector on what computes or serves at once, and sessions of each kind; test-long has all of them
 	$(GO) test -race -timeout 20m $$(scripts/concurrent.sh)
-	$(GO) test -race -short -timeout 20m ./linalg/... ./align ./learn/... ./manifold
+	$(GO) test -race -timeout 20m -run '^TestDemo$$' ./internal/demo
+	$(GO) test -race -short -timeout 20m ./internal/cli/lab ./lab ./privacy ./table ./linalg/... ./align ./learn/... ./manifold
+	$(GO) test -race -timeout 20m -run 'Workers|Processors' ./lab ./learn/... ./align
 	$(GO) test -race -timeout 20m -run '$(RACED)' .
 	cd test && $(GO) test -race -timeout 20m ./load ./powercut ./upload
 
