@@ -96,8 +96,8 @@ func TestThresholds(t *testing.T) {
 			t.Errorf("%s warns: %v, want %v: %s", f.Name, f.Warn, warns, f.Text)
 		}
 	}
-	// Of many seeds those whose figures lie on both sides of every threshold, and near it.
-	for _, seed := range []uint64{17, 50, 76, 116, 126, 168, 172, 183, 220, 231, 256, 279, 443, 451} {
+	// Of many seeds those whose figures lie on both sides of every threshold, and near it, with every engine.
+	for _, seed := range []uint64{17, 50, 76, 116, 126, 168, 172, 183, 220, 231, 256, 279, 443, 451, 585} {
 		rnd := rand.New(rand.NewPCG(seed, 2))
 		l, size, weight := 1+rnd.IntN(7), math.Exp(-4*rnd.Float64()), rnd.Float64()
 		q := hiding(l, size, weight, seed)
