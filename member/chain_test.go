@@ -191,7 +191,7 @@ func TestChainRefuses(t *testing.T) {
 		{"an analyst's statement", changed(func(a *member.Amendment) {
 			a.Statement = newID(t, identity.RoleAnalyst, "North", nil).Statement.Encode()
 		}), "must be a party's"},
-		{"keys of before", changed(func(a *member.Amendment) { a.Statement = north.Statement.Encode() }), "have been in a roster"},
+		{"earlier keys", changed(func(a *member.Amendment) { a.Statement = north.Statement.Encode() }), "have been in a roster"},
 		{"a broken statement", changed(func(a *member.Amendment) { a.Statement = []byte("{}") }), "identity statement"},
 		{"remove with a statement", changed(func(a *member.Amendment) { a.Kind = member.AmendRemove }), "what leaves has none"},
 		{"remove by a party", w.propose(base, member.AmendRemove, n, nil, east, w.analyst), "has no say"},
