@@ -79,22 +79,26 @@ type blasForwarder struct{ gonumblas.Implementation }
 
 var _ kernel.Products = blasForwarder{}
 
+// Dgemm is the active engine's, loaded by the first call.
 func (blasForwarder) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64,
 	ldb int,
 	beta float64, c []float64, ldc int) {
 	Active().products.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
+// Dsyrk is the active engine's, as Dgemm.
 func (blasForwarder) Dsyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int,
 	beta float64, c []float64, ldc int) {
 	Active().products.Dsyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
 }
 
+// Dtrsm is the active engine's, as Dgemm.
 func (blasForwarder) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64,
 	a []float64, lda int, b []float64, ldb int) {
 	Active().products.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 }
 
+// Dtrmm is the active engine's, as Dgemm.
 func (blasForwarder) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64,
 	a []float64, lda int, b []float64, ldb int) {
 	Active().products.Dtrmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
@@ -105,14 +109,17 @@ type lapackForwarder struct{ gonumlapack.Implementation }
 
 var _ kernel.Factors = lapackForwarder{}
 
+// Dpotrf is the active engine's, loaded by the first call.
 func (lapackForwarder) Dpotrf(ul blas.Uplo, n int, a []float64, lda int) bool {
 	return Active().factors.Dpotrf(ul, n, a, lda)
 }
 
+// Dgeqrf is the active engine's, as Dpotrf.
 func (lapackForwarder) Dgeqrf(m, n int, a []float64, lda int, tau, work []float64, lwork int) {
 	Active().factors.Dgeqrf(m, n, a, lda, tau, work, lwork)
 }
 
+// Dorgqr is the active engine's, as Dpotrf.
 func (lapackForwarder) Dorgqr(m, n, k int, a []float64, lda int, tau, work []float64, lwork int) {
 	Active().factors.Dorgqr(m, n, k, a, lda, tau, work, lwork)
 }

@@ -188,6 +188,7 @@ func (f *Library) wideIntegers() bool {
 	return pivots[1] != -1
 }
 
+// SetThreads tells the library how many threads it may use.
 func (f *Library) SetThreads(n int) {
 	if f.threads != nil {
 		f.threads(int32(n))
